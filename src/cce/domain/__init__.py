@@ -1,0 +1,1 @@
+"""The nouns both wings share: frozen values, standard library only."""

@@ -1,0 +1,40 @@
+"""A case is one labelled query; a fixture set is a file of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from cce.domain.anchor import Anchor
+
+_NO_GRADES: Mapping[str, int] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One labelled query: `line` is where it stands in its file, `grades` maps anchor texts to 1..3."""
+
+    id: str
+    query: str
+    anchors: tuple[Anchor, ...]
+    k: int
+    line: int
+    tags: tuple[str, ...] = ()
+    grades: Mapping[str, int] = field(default_factory=lambda: _NO_GRADES)
+    critical: bool = False
+    note: str | None = None
+
+    @property
+    def is_ranged(self) -> bool:
+        """Whether any anchor names lines, so that token spans are scored."""
+        return any(anchor.lines is not None for anchor in self.anchors)
+
+
+@dataclass(frozen=True, slots=True)
+class FixtureSet:
+    """The cases of one file, in file order; `corpus` is the header's default directory as written."""
+
+    path: str
+    corpus: str | None
+    cases: tuple[Case, ...]

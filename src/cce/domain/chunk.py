@@ -1,0 +1,25 @@
+"""A chunk: an indexed piece of a file (function, class or whole file)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One indexed piece of a file, from scrubbed text.
+
+    `file_path` is relative to the corpus, `/`-separated; lines are 1-based and inclusive;
+    `chunk_type` is `function`, `class` or `module`, `kind` the syntax node's type; `content` is
+    UTF-8, sliced at byte offsets; `token_count` is an estimate from the content's bytes.
+    """
+
+    chunk_id: str
+    file_path: str
+    start_line: int
+    end_line: int
+    chunk_type: str
+    kind: str
+    language: str
+    content: bytes
+    token_count: int

@@ -1,0 +1,53 @@
+"""Everything that can go wrong for a reason the user can mend.
+
+    CceError                 exit 2: could not measure
+    ├── UsageError           options that do not go together, or name nothing
+    │   └── UnknownNameError a backend, embedder or metric that does not exist
+    ├── AnchorError          an anchor string that breaks the grammar
+    ├── FixtureError         a fixture set that cannot be read or parsed
+    ├── CorpusError          a corpus directory that cannot be read
+    ├── GrammarError         a tree-sitter grammar that cannot be loaded
+    ├── StoreError           an index store that is damaged, foreign or cannot be written
+    └── EmbedderError        an embedder that does not answer, or answers nonsense
+
+A message is one line: place, fault, way out. Facts are raised where they are known and the place
+is added at the door that knows it. A bad score is a result, not an error.
+"""
+
+from __future__ import annotations
+
+
+class CceError(Exception):
+    """The root: a fault with a message made for people."""
+
+
+class UsageError(CceError):
+    """Options that contradict each other or lack something."""
+
+
+class UnknownNameError(UsageError):
+    """A name that is in no registry; the message lists the known ones."""
+
+
+class AnchorError(CceError):
+    """An anchor string that breaks the grammar."""
+
+
+class FixtureError(CceError):
+    """A fixture set that cannot be read or parsed; the message starts with `file:line:`."""
+
+
+class CorpusError(CceError):
+    """A corpus directory that cannot be read."""
+
+
+class GrammarError(CceError):
+    """A tree-sitter grammar that is missing or does not fit the runtime."""
+
+
+class StoreError(CceError):
+    """An index store that is damaged, foreign or cannot be written; the message starts with its path."""
+
+
+class EmbedderError(CceError):
+    """An embedder that does not answer, or answers nonsense."""
