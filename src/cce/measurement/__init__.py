@@ -1,0 +1,1 @@
+"""Measurement: labels and rankings become numbers. Knows nothing of files, parsers or backends."""
