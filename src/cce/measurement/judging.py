@@ -1,0 +1,100 @@
+"""Case and ranking in, judgment out: which hits touch which anchors.
+
+Every metric reads the judgment alone, so what matching means is decided here and nowhere else. The
+matrix is kept sparse, a few anchor positions per hit, because most hits touch no anchor at all.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from cce.domain.anchor import Anchor
+from cce.domain.case import Case
+from cce.domain.chunk import Chunk
+from cce.domain.ranking import Ranking
+
+UNGRADED = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """What the first `k` hits of a ranking touch.
+
+    `matches` has one entry per hit, at most `k`: the 0-based positions of the anchors it matches,
+    ascending. `grades` has one entry per anchor of the case.
+    """
+
+    k: int
+    matches: tuple[tuple[int, ...], ...]
+    grades: tuple[int, ...]
+
+    @property
+    def n_anchors(self) -> int:
+        """How many anchors the case has, repeated ones counted each time."""
+        return len(self.grades)
+
+
+def judge(case: Case, ranking: Ranking) -> Judgment:
+    """Match the first k hits of `ranking` against the anchors of `case`.
+
+    A hit looks only at the anchors of its file or kind, so many hits times many anchors stays cheap.
+    """
+    anchors = _AnchorTable(case.anchors)
+    matches = tuple(anchors.matched_by(hit.chunk) for hit in ranking[: case.k])
+    grades = tuple(case.grades.get(anchor.text, UNGRADED) for anchor in case.anchors)
+    return Judgment(case.k, matches, grades)
+
+
+class _AnchorTable:
+    """Anchors by what they name, so that a chunk finds its own ones without walking over all."""
+
+    def __init__(self, anchors: Iterable[Anchor]) -> None:
+        self._unranged: defaultdict[tuple[str | None, str | None], list[int]] = defaultdict(list)
+        spans: defaultdict[tuple[str | None, str | None], list[tuple[int, int, int]]] = defaultdict(list)
+        for position, anchor in enumerate(anchors):
+            names = (anchor.path, anchor.kind)
+            if anchor.lines is None:
+                self._unranged[names].append(position)
+            else:
+                spans[names].append((anchor.lines.first, anchor.lines.last, position))
+        self._ranged = {names: _RangedAnchors(of_names) for names, of_names in spans.items()}
+        self._of_any_line: dict[tuple[str, str], tuple[int, ...]] = {}
+
+    def matched_by(self, chunk: Chunk) -> tuple[int, ...]:
+        """Positions of the anchors that `chunk` satisfies, ascending."""
+        unranged = self._matched_on_any_line(chunk.file_path, chunk.kind)
+        ranged: list[int] = []
+        for names in ((chunk.file_path, None), (chunk.file_path, chunk.kind)):
+            if names in self._ranged:
+                ranged += self._ranged[names].overlapping(chunk.start_line, chunk.end_line)
+        return tuple(sorted([*unranged, *ranged])) if ranged else unranged
+
+    def _matched_on_any_line(self, path: str, kind: str) -> tuple[int, ...]:
+        # Remembered, so that the many hits of one kind share one tuple.
+        if (path, kind) not in self._of_any_line:
+            matched: list[int] = []
+            for names in ((path, None), (path, kind), (None, kind)):
+                matched += self._unranged.get(names, ())
+            self._of_any_line[path, kind] = tuple(sorted(matched))
+        return self._of_any_line[path, kind]
+
+
+class _RangedAnchors:
+    """The ranged anchors of one file and kind, as `(first, last, position)` sorted by first line."""
+
+    def __init__(self, spans: Sequence[tuple[int, int, int]]) -> None:
+        ordered = sorted(spans)
+        self._firsts = [first for first, _, _ in ordered]
+        self._lasts = [(last, position) for _, last, position in ordered]
+        self._reach = list(accumulate((last for _, last, _ in ordered), max))
+
+    def overlapping(self, start: int, end: int) -> list[int]:
+        """Positions of the anchors that share a line with `start..end`."""
+        # All before the first one whose running reach gets to `start` end too early, all from the
+        # first one that begins behind `end` begin too late.
+        candidates = self._lasts[bisect_left(self._reach, start) : bisect_right(self._firsts, end)]
+        return [position for last, position in candidates if last >= start]

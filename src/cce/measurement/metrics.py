@@ -1,0 +1,38 @@
+"""A judgment in, a figure in [0, 1] out: pure formulas that see neither chunks nor anchors."""
+
+from __future__ import annotations
+
+from cce.measurement.judging import Judgment
+
+
+def precision_at_k(judgment: Judgment) -> float:
+    """The share of k that relevant hits fill."""
+    # Divide by k, not by the hits returned: answering less than asked is a ranking outcome.
+    return sum(1 for matched in judgment.matches if matched) / judgment.k
+
+
+def recall(judgment: Judgment) -> float:
+    """The share of the anchors that any hit matches."""
+    return len(set().union(*judgment.matches)) / judgment.n_anchors
+
+
+def first_relevant_rank(judgment: Judgment) -> int | None:
+    """The 1-based rank of the first hit that matches an anchor, None if no hit does."""
+    ranks = (rank for rank, matched in enumerate(judgment.matches, start=1) if matched)
+    return next(ranks, None)
+
+
+def reciprocal_rank(judgment: Judgment) -> float:
+    """1 / rank of the first relevant hit, 0 without one; its mean over cases is the MRR."""
+    rank = first_relevant_rank(judgment)
+    return 0.0 if rank is None else 1.0 / rank
+
+
+def f1(judgment: Judgment) -> float:
+    """The harmonic mean of precision@k and recall."""
+    return harmonic_mean(precision_at_k(judgment), recall(judgment))
+
+
+def harmonic_mean(a: float, b: float) -> float:
+    """2ab / (a + b), for figures that are not negative; 0 if both are 0."""
+    return 2.0 * a * b / (a + b) if a + b > 0.0 else 0.0
