@@ -1,0 +1,1 @@
+"""Chunking: a source file becomes functions and classes."""

@@ -1,0 +1,74 @@
+"""Language packs: what each language calls a function, a class and an import. One row a language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LanguagePack:
+    """`extensions` are lower-cased with their dot, the rest are node types of `grammar`."""
+
+    name: str
+    extensions: tuple[str, ...]
+    grammar: str
+    functions: tuple[str, ...]
+    classes: tuple[str, ...]
+    imports: tuple[str, ...]
+
+
+_SCRIPT_FUNCTIONS = ("function_declaration", "method_definition", "arrow_function", "function_expression")
+
+PACKS = (
+    LanguagePack(
+        "python",
+        (".py",),
+        "python",
+        ("function_definition",),
+        ("class_definition",),
+        ("import_statement", "import_from_statement"),
+    ),
+    LanguagePack(
+        "javascript",
+        (".js", ".jsx", ".mjs", ".cjs"),
+        "javascript",
+        _SCRIPT_FUNCTIONS,
+        ("class_declaration",),
+        ("import_statement",),
+    ),
+    LanguagePack("ruby", (".rb",), "ruby", ("method", "singleton_method"), ("class", "module"), ("call",)),
+    LanguagePack(
+        "rust",
+        (".rs",),
+        "rust",
+        ("function_item",),
+        ("struct_item", "enum_item", "trait_item", "impl_item", "union_item"),
+        ("use_declaration",),
+    ),
+    LanguagePack(
+        "typescript",
+        (".ts", ".tsx"),
+        "typescript",
+        _SCRIPT_FUNCTIONS,
+        ("class_declaration", "interface_declaration", "enum_declaration"),
+        ("import_statement",),
+    ),
+    LanguagePack(
+        "c",
+        (".c", ".h"),
+        "c",
+        ("function_definition",),
+        ("struct_specifier", "union_specifier", "enum_specifier"),
+        ("preproc_include",),
+    ),
+)
+
+_BY_EXTENSION = {extension: pack for pack in PACKS for extension in pack.extensions}
+
+
+def language_pack(path: str) -> LanguagePack | None:
+    """The pack for a file, by the lower-cased extension of its base name; None for plain text."""
+    base = path.rpartition("/")[2]
+    dot = base.rfind(".")
+    # A name whose only dot is its first character (`.py`) has no extension.
+    return _BY_EXTENSION.get(base[dot:].lower()) if dot > 0 else None

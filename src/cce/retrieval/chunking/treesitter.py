@@ -1,0 +1,129 @@
+"""Chunking with tree-sitter: scrubbed bytes of one file become chunks and import names.
+
+Every named node of a kind the pack lists is a chunk, nested ones too, in tree order. A file without
+one, or in no known language, is a single `module` chunk. Broken syntax never raises; a grammar that
+cannot be loaded always does, since silently indexing whole files would change every figure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, cast
+
+from cce.domain.chunk import Chunk
+from cce.errors import GrammarError
+from cce.retrieval.chunking.imports import import_names
+from cce.retrieval.chunking.languages import LanguagePack, language_pack
+from cce.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node, Parser, Query
+
+_CHUNK_PATTERN = 0  # positions of the patterns in the query that `_load_grammar` compiles
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkedFile:
+    """One file's chunks in tree order, the module names it imports, and the length of its text."""
+
+    path: str
+    chunks: tuple[Chunk, ...]
+    imports: tuple[str, ...]
+    n_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Grammar:
+    parser: Parser
+    query: Query
+    chunk_types: dict[str, str]
+
+
+def chunk_file(path: str, text: bytes) -> ChunkedFile:
+    """Cut one file into chunks; `text` is UTF-8. Raises GrammarError only."""
+    pack = language_pack(path)
+    if pack is None:
+        return ChunkedFile(path, (_module_chunk(path, text, "plaintext"),), (), len(text))
+    grammar = _load_grammar(pack)
+    chunk_nodes, import_nodes = _collect_nodes(grammar, text)
+    chunks = tuple(_node_chunk(path, text, pack, grammar, node) for node in chunk_nodes)
+    return ChunkedFile(
+        path,
+        chunks or (_module_chunk(path, text, pack.name),),
+        import_names(pack.name, import_nodes),
+        len(text),
+    )
+
+
+def chunk_id(path: str, start_line: int, end_line: int, content: bytes) -> str:
+    """16 hex digits over where a chunk stands and how it begins."""
+    digest = hashlib.sha256(f"{path}:{start_line}:{end_line}:".encode())
+    digest.update(content[:100])
+    return digest.hexdigest()[:16]
+
+
+def _collect_nodes(grammar: _Grammar, text: bytes) -> tuple[list[Node], list[Node]]:
+    """Chunk nodes and import nodes of the tree of `text`, each in pre-order."""
+    from tree_sitter import QueryCursor
+
+    tree = grammar.parser.parse(text)
+    chunk_nodes: list[Node] = []
+    import_nodes: list[Node] = []
+    # `matches` keeps the order of the document; `captures` does not, and differs between processes.
+    for pattern, captures in QueryCursor(grammar.query).matches(tree.root_node):
+        (chunk_nodes if pattern == _CHUNK_PATTERN else import_nodes).extend(captures["node"])
+    return chunk_nodes, import_nodes
+
+
+def _node_chunk(path: str, text: bytes, pack: LanguagePack, grammar: _Grammar, node: Node) -> Chunk:
+    kind = node.type
+    start_line, end_line = node.start_point[0] + 1, node.end_point[0] + 1
+    content = text[node.start_byte : node.end_byte]
+    return Chunk(
+        chunk_id(path, start_line, end_line, content),
+        path,
+        start_line,
+        end_line,
+        grammar.chunk_types[kind],
+        kind,
+        pack.name,
+        content,
+        estimate_tokens(len(content)),
+    )
+
+
+def _module_chunk(path: str, text: bytes, language: str) -> Chunk:
+    end_line = text.count(b"\n") + 1
+    identity = chunk_id(path, 1, end_line, text)
+    return Chunk(identity, path, 1, end_line, "module", "module", language, text, estimate_tokens(len(text)))
+
+
+@cache
+def _load_grammar(pack: LanguagePack) -> _Grammar:
+    try:
+        from tree_sitter import Parser, Query
+
+        language = _language(pack.grammar)
+        kinds = [*pack.functions, *pack.classes]
+        # A node type the grammar does not have is an error here, not a corpus without functions.
+        query = Query(language, f"{_alternation(kinds)} @node\n{_alternation(pack.imports)} @node")
+        parser = Parser(language)
+    except Exception as exc:
+        raise GrammarError(
+            f"grammar {pack.grammar!r} cannot be loaded ({type(exc).__name__}: {exc}); "
+            "reinstall cce-relevance: tree-sitter and tree-sitter-language-pack must have the pinned versions"
+        ) from exc
+    chunk_types = dict.fromkeys(pack.functions, "function") | dict.fromkeys(pack.classes, "class")
+    return _Grammar(parser, query, chunk_types)
+
+
+def _language(grammar: str) -> Language:
+    from tree_sitter_language_pack import SupportedLanguage, get_language
+
+    return get_language(cast("SupportedLanguage", grammar))
+
+
+def _alternation(node_types: list[str] | tuple[str, ...]) -> str:
+    return "[" + " ".join(f"({node_type})" for node_type in node_types) + "]"

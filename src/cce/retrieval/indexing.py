@@ -1,0 +1,50 @@
+"""From a directory to an index: walk, read and scrub, chunk, gather.
+
+What was left out comes along with its reason, since an anchor may name it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file
+from cce.retrieval.corpus import Corpus, SkipReason, SourceFile, read_source, walk, why_absent
+from cce.retrieval.embedding.contract import Embedder
+from cce.retrieval.embedding.hashing import HashEmbedder
+from cce.retrieval.index import Index, build_index
+
+Watch = Callable[[str, int, int, str], None]
+"""Told how far the work is: verb, number done, number of all, noun."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedCorpus:
+    """An index with what the walk saw: `skipped` has a reason by path, `notices` are one line each."""
+
+    root: str
+    index: Index
+    skipped: Mapping[str, SkipReason]
+    notices: tuple[str, ...]
+
+    def why_absent(self, path: str) -> str | None:
+        """Why `path` is not indexed; None if there is no such file."""
+        return why_absent(Corpus(self.root, (), self.skipped, ()), path)
+
+
+def index_directory(
+    directory: str, watch: Watch, *, embedder: Embedder | None = None, allow_secrets: bool = False
+) -> IndexedCorpus:
+    """The index of all files below `directory`; raises CorpusError or GrammarError."""
+    walked = walk(directory)
+    skipped = dict(walked.skipped)
+    files: list[ChunkedFile] = []
+    for n_done, path in enumerate(walked.paths):
+        watch("indexing", n_done, len(walked.paths), "files")
+        source = read_source(directory, path, allow_secrets)
+        if isinstance(source, SourceFile):
+            files.append(chunk_file(source.path, source.text))
+        else:
+            skipped[path] = source
+    index = build_index(files, embedder or HashEmbedder())
+    return IndexedCorpus(directory, index, skipped, walked.notices)

@@ -1,0 +1,35 @@
+"""The one total order of results: ordering key descending, then chunk id ascending."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntVector = NDArray[np.int64]
+
+
+def id_ranks(chunk_ids: Sequence[str]) -> IntVector:
+    """int64[n]: rank of each id in byte order. Ids are hex digits, so text order is byte order.
+
+    Two functions with one text on one line share an id; they keep index order.
+    """
+    ranks = np.empty(len(chunk_ids), np.int64)
+    ranks[sorted(range(len(chunk_ids)), key=chunk_ids.__getitem__)] = np.arange(len(chunk_ids))
+    return ranks
+
+
+def top_k(keys: IntVector, id_rank: IntVector, k: int) -> IntVector:
+    """Positions of the k best chunks, best first.
+
+    keys     int64[n_chunks]; ordering keys of the scores
+    id_rank  int64[n_chunks]; rank of each chunk id in byte order: the tie-break
+    returns  int64[min(k, n_chunks)]
+    """
+    candidates = np.arange(len(keys))
+    if k < len(keys):
+        threshold = np.partition(keys, len(keys) - k)[len(keys) - k]
+        candidates = np.flatnonzero(keys >= threshold)  # ties at the threshold stay in
+    order = np.lexsort((id_rank[candidates], -keys[candidates]))
+    return candidates[order[:k]]
