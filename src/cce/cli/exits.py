@@ -1,0 +1,79 @@
+r"""What the shell learns: exit codes, and the one way to standard output and standard error.
+
+Results are rendered whole and written once, as UTF-8 with `\n` line ends whatever the locale. A
+reader that closes the pipe early is a clean end; a full disk is not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from enum import IntEnum
+from typing import IO, TextIO
+
+from cce.errors import CceError
+
+
+class ExitCode(IntEnum):
+    """The promises of the command line."""
+
+    MEASURED = 0
+    REFUSED = 1
+    NOT_MEASURED = 2
+    BUG = 3
+    INTERRUPTED = 130
+
+
+class OutputError(CceError):
+    """Standard output does not take what was measured."""
+
+
+def prepare_streams() -> None:
+    """Make both text streams write the same bytes on every machine."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def write_result(text: str) -> None:
+    """Write `text` to standard output; raises OutputError, or BrokenPipeError where nobody reads."""
+    _write(sys.stdout, text)
+
+
+def flush_results() -> None:
+    """Hand over what a library printed to standard output; raises as `write_result` does."""
+    if sys.stdout is not None:
+        _write(sys.stdout, "")
+
+
+def say(line: str) -> None:
+    """One line on standard error; a closed standard error is nobody's fault."""
+    with contextlib.suppress(OSError, AttributeError, ValueError):
+        sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+
+
+def warn(notice: str) -> None:
+    """A warning on standard error."""
+    say(f"warning: {notice}")
+
+
+def silence_stdout() -> None:
+    """Keep the interpreter from flushing into a pipe or disk that refused."""
+    with contextlib.suppress(OSError, AttributeError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+
+
+def _write(stream: TextIO | IO[str] | None, text: str) -> None:
+    if stream is None:
+        raise OutputError("standard output is closed: redirect it to a file or a terminal")
+    try:
+        stream.write(text)
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as exc:
+        raise OutputError(f"standard output: {exc.strerror}: nothing was reported, free some space") from exc

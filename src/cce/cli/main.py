@@ -1,0 +1,108 @@
+"""`cce`: the group of commands, and the one place where an error becomes an exit code.
+
+Each command lives in a module of its own that is imported when it is called, so that `cce --help`
+loads nothing heavy.
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from cce.cli.exits import ExitCode, OutputError, flush_results, prepare_streams, say, silence_stdout
+from cce.errors import CceError
+from cce.version import __version__
+
+_COMMANDS = {
+    "relevance": "score rankings against a labelled fixture set",
+    "conformance": "write the chunk list of a directory, to compare implementations",
+}
+
+
+class _LazyGroup(click.Group):
+    """A group that knows its commands by name and help line, and imports one only to run it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        command = import_module(f"cce.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)  # noqa: S101 - a promise between our own modules
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            nearest = difflib.get_close_matches(args[0], _COMMANDS, n=1)
+            hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+            ctx.fail(f"unknown command {args[0]!r}{hint} (known: {', '.join(_COMMANDS)})")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Start with: cce relevance FIXTURES --help",
+)
+@click.version_option(__version__, message="cce %(version)s")
+def cli() -> None:
+    """Say how good a code search ranking is, and whether a change to it is an improvement or noise."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code and never lets a traceback reach the user."""
+    prepare_streams()
+    try:
+        code = cli.main(
+            args=None if arguments is None else list(arguments), prog_name="cce", standalone_mode=False
+        )
+        flush_results()
+        return int(code or ExitCode.MEASURED)
+    except BrokenPipeError:
+        silence_stdout()
+        return ExitCode.MEASURED
+    except click.exceptions.Exit as exc:
+        return exc.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        say("interrupted")
+        return ExitCode.INTERRUPTED
+    except click.ClickException as exc:
+        say(f"error: {_one_line(exc)}")
+        return ExitCode.NOT_MEASURED
+    except CceError as exc:
+        if isinstance(exc, OutputError):
+            silence_stdout()
+        say(f"error: {exc}")
+        return ExitCode.NOT_MEASURED
+    except Exception as exc:
+        say(f"error: {_bug_report(exc)}")
+        return ExitCode.BUG
+
+
+def _one_line(exc: click.ClickException) -> str:
+    message = " ".join(exc.format_message().split())
+    context = getattr(exc, "ctx", None)
+    path = context.command_path if context is not None else "cce"
+    return f"{message.rstrip('.')}; see '{path} --help'"
+
+
+def _bug_report(exc: Exception) -> str:
+    place = traceback.extract_tb(exc.__traceback__)[-1]
+    file = place.filename.replace("\\", "/").rpartition("/cce/")[2]
+    fault = " ".join(f"{type(exc).__name__}: {exc}".split())
+    return (
+        f"{fault} (at {file}:{place.lineno}, cce {__version__}, Python {sys.version_info.major}."
+        f"{sys.version_info.minor}): this is a bug in cce, please report it with the command you ran"
+    )

@@ -1,0 +1,61 @@
+"""`cce relevance`: score rankings against a labelled fixture set."""
+
+from __future__ import annotations
+
+import click
+
+from cce.cli.exits import warn, write_result
+from cce.cli.options import parse_backends, parse_comparison
+from cce.cli.progress import Progress
+from cce.errors import UsageError
+
+
+@click.command(
+    name="relevance",
+    short_help="score rankings against a labelled fixture set",
+    epilog="\b\nExamples:\n"
+    "  cce relevance eval/code.jsonl\n"
+    "  cce relevance eval/code.jsonl --dir src --backend bm25,hybrid\n"
+    "  cce relevance eval/code.jsonl --compare bm25,hybrid\n"
+    "  cce relevance eval/code.jsonl --json > report.json",
+)
+@click.argument("fixtures", metavar="FIXTURES")
+@click.option("--dir", "directory", metavar="DIR", help="Corpus directory; wins over the one the set names.")
+@click.option(
+    "--backend",
+    "backends",
+    metavar="A,B,..",
+    help="Backends to score, in report order: bm25, vector, hybrid (these three by default), "
+    "bm25-okapi, bm25-plus, bm25-l.",
+)
+@click.option(
+    "--compare", "comparison", metavar="A,B", help="Score two backends and test whether B differs from A."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as cce.relevance.report/v2 JSON.")
+def command(
+    fixtures: str, directory: str | None, backends: str | None, comparison: str | None, as_json: bool
+) -> None:
+    """Score how well backends rank the labelled queries of FIXTURES.
+
+    FIXTURES is a cce.relevance/v1 set: one JSON object a line, each with a query and the anchors
+    that a good answer must touch.
+
+    Prints precision at k, recall, MRR and F1 of each backend, and with --compare the paired
+    differences and how sure they are. A bad score is a finding, not a failure: the exit code is 0
+    whenever it could be measured, else 2.
+    """
+    if backends is not None and comparison is not None:
+        raise UsageError(
+            "--backend and --compare exclude each other: --compare scores the two backends it names"
+        )
+    names = parse_backends(backends) if comparison is None else parse_comparison(comparison)
+
+    from cce.pipeline import Plan, evaluate
+    from cce.report.catalog import RENDERERS
+
+    plan = Plan(fixtures, directory, names, is_comparison=comparison is not None)
+    with Progress() as progress:
+        evaluation = evaluate(plan, progress)
+    for notice in evaluation.notices:
+        warn(notice)
+    write_result(RENDERERS["json" if as_json else "text"](evaluation.report))
