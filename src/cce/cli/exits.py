@@ -76,4 +76,4 @@ def _write(stream: TextIO | IO[str] | None, text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as exc:
-        raise OutputError(f"standard output: {exc.strerror}: nothing was reported, free some space") from exc
+        raise OutputError(f"standard output: {exc.strerror}; free some space or name another place") from exc

@@ -86,6 +86,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             silence_stdout()
         say(f"error: {exc}")
         return ExitCode.NOT_MEASURED
+    except OSError as exc:
+        # What names no file failed while a help text was printed; everything else has its own message.
+        silence_stdout()
+        place = exc.filename or "standard output"
+        say(f"error: {place}: {exc.strerror or exc}; free some space or name another place")
+        return ExitCode.NOT_MEASURED
     except Exception as exc:
         say(f"error: {_bug_report(exc)}")
         return ExitCode.BUG
