@@ -5,6 +5,7 @@ What was left out comes along with its reason, since an anchor may name it.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -20,10 +21,15 @@ Watch = Callable[[str, int, int, str], None]
 
 @dataclass(frozen=True, slots=True)
 class IndexedCorpus:
-    """An index with what the walk saw: `skipped` has a reason by path, `notices` are one line each."""
+    """An index with what the walk saw.
+
+    `digests` has the SHA-256 of each file's scrubbed text in hex, `skipped` a reason for each file
+    that was left out, `notices` are one line each.
+    """
 
     root: str
     index: Index
+    digests: Mapping[str, str]
     skipped: Mapping[str, SkipReason]
     notices: tuple[str, ...]
 
@@ -39,12 +45,19 @@ def index_directory(
     walked = walk(directory)
     skipped = dict(walked.skipped)
     files: list[ChunkedFile] = []
+    digests: dict[str, str] = {}
     for n_done, path in enumerate(walked.paths):
         watch("indexing", n_done, len(walked.paths), "files")
         source = read_source(directory, path, allow_secrets)
         if isinstance(source, SourceFile):
             files.append(chunk_file(source.path, source.text))
+            digests[path] = text_digest(source.text)
         else:
             skipped[path] = source
     index = build_index(files, embedder or HashEmbedder())
-    return IndexedCorpus(directory, index, skipped, walked.notices)
+    return IndexedCorpus(directory, index, digests, skipped, walked.notices)
+
+
+def text_digest(text: bytes) -> str:
+    """What tells whether a file's scrubbed text is still the same."""
+    return hashlib.sha256(text).hexdigest()

@@ -1,0 +1,1 @@
+"""Retrieval: a directory becomes rankings. Knows nothing of labels or metrics."""

@@ -1,0 +1,158 @@
+"""The corpus: a directory in, source files with scrubbed text out, and a reason for every file left out.
+
+Three steps that may run apart, the middle one in other processes: `walk` lists, `read_source` reads
+and scrubs one file, `build_corpus` gathers. Which files the rules leave is `gitignore.py`'s
+business, what counts as secret that of `sensitive.py` and `redaction.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from io import FileIO
+from types import MappingProxyType
+
+from cce.retrieval.gitignore import list_files
+from cce.retrieval.redaction import redact
+from cce.retrieval.sensitive import is_sensitive
+
+MAX_BYTES = 2 * 1024 * 1024
+
+# A link or a pipe that took the file's place since the walk is not followed, and does not block.
+_OPEN_FLAGS = os.O_RDONLY | sum(
+    getattr(os, flag, 0) for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_NOINHERIT", "O_BINARY")
+)
+
+
+class SkipReason(Enum):
+    """Why a file is not indexed; the value is the text for people."""
+
+    SENSITIVE = "its name promises secrets"
+    JSONL = "a .jsonl file"
+    TOO_LARGE = "larger than 2 MiB"
+    UNREADABLE = "unreadable"
+    NOT_UTF8 = "not UTF-8"
+    NAME_NOT_UTF8 = "its name is not UTF-8"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file to index: `path` is relative and `/`-separated, `text` is UTF-8, scrubbed of its secrets."""
+
+    path: str
+    text: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """What may be read, in byte order of path; `skipped` and `notices` are as in Corpus."""
+
+    root: str
+    paths: tuple[str, ...]
+    skipped: Mapping[str, SkipReason]
+    notices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """All source files of `root`, in byte order of path.
+
+    `skipped` says why a path is missing (a name that is not UTF-8 is spelled with escapes);
+    `notices` are one line each: what the walk could not see, and the way out.
+    """
+
+    root: str
+    files: tuple[SourceFile, ...]
+    skipped: Mapping[str, SkipReason]
+    notices: tuple[str, ...]
+
+
+def walk(root: str) -> Walk:
+    """The files of `root` that no rule ignores, none of them opened; raises CorpusError."""
+    listing = list_files(root)
+    skipped = MappingProxyType(dict.fromkeys(listing.misnamed, SkipReason.NAME_NOT_UTF8))
+    return Walk(root, listing.paths, skipped, listing.notices)
+
+
+def read_source(root: str, path: str, allow_secrets: bool = False) -> SourceFile | SkipReason:
+    """One file of a walk, or why it is not indexed; a sensitive name is not opened."""
+    if not allow_secrets and is_sensitive(path.rpartition("/")[2]):
+        return SkipReason.SENSITIVE
+    if path.endswith(".jsonl"):
+        return SkipReason.JSONL
+    try:
+        text = _read_regular_file(os.path.join(os.fsencode(root), path.encode()))
+    except OSError:
+        return SkipReason.UNREADABLE
+    if len(text) > MAX_BYTES:
+        return SkipReason.TOO_LARGE
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return SkipReason.NOT_UTF8
+    return SourceFile(path, text if allow_secrets else redact(text))
+
+
+def build_corpus(walked: Walk, outcomes: Iterable[SourceFile | SkipReason]) -> Corpus:
+    """The corpus of a walk; `outcomes` is what `read_source` said, one for each path in order."""
+    files: list[SourceFile] = []
+    skipped = dict(walked.skipped)
+    for path, outcome in zip(walked.paths, outcomes, strict=True):
+        if isinstance(outcome, SourceFile):
+            files.append(outcome)
+        else:
+            skipped[path] = outcome
+    return Corpus(walked.root, tuple(files), MappingProxyType(skipped), walked.notices)
+
+
+def read_corpus(root: str, *, allow_secrets: bool = False) -> Corpus:
+    """All of `root` at once; raises CorpusError if it is no directory that can be listed."""
+    walked = walk(root)
+    return build_corpus(walked, (read_source(root, path, allow_secrets) for path in walked.paths))
+
+
+def why_absent(corpus: Corpus, path: str) -> str | None:
+    """Why `path`, which is none of the corpus' files, is not indexed; None if there is no such file."""
+    reason = corpus.skipped.get(path)
+    if reason is not None:
+        return reason.value
+    directory = os.fsencode(corpus.root)
+    *parents, name = path.split("/")
+    for parent in parents:
+        entry = _find_entry(directory, parent)
+        if entry is None or not entry.is_dir(follow_symlinks=False):
+            return None
+        directory = entry.path
+    entry = _find_entry(directory, name)
+    return "ignored" if entry is not None and entry.is_file(follow_symlinks=False) else None
+
+
+def _find_entry(directory: bytes, name: str) -> os.DirEntry[bytes] | None:
+    """The entry of exactly this name: asking for it would find `a.py` as `A.PY` on some systems."""
+    wanted = name.encode(errors="replace")
+    try:
+        with os.scandir(directory) as entries:
+            return next((entry for entry in entries if entry.name == wanted), None)
+    except OSError:
+        return None
+
+
+def _read_regular_file(path: bytes) -> bytes:
+    """At most one byte more than a corpus takes of a file; raises OSError if it is not a regular one."""
+    descriptor = os.open(path, _OPEN_FLAGS)
+    with open(descriptor, "rb", buffering=0) as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError("not a regular file")
+        return _read_at_most(file, MAX_BYTES + 1)
+
+
+def _read_at_most(file: FileIO, n_bytes: int) -> bytes:
+    """Up to `n_bytes`, however few of them the system hands over at a time."""
+    pieces = []
+    while n_bytes > 0 and (piece := file.read(n_bytes)):
+        pieces.append(piece)
+        n_bytes -= len(piece)
+    return b"".join(pieces)

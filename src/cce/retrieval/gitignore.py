@@ -1,0 +1,254 @@
+"""Which files the `.gitignore` rules and the pruned directories leave: a directory in, paths out.
+
+The rules are read by ripgrep's engine. Added here is what it lacks: it opens a rule file through a
+link or a pipe, and it keeps silent about rule files it cannot read and names it cannot tell.
+Nothing is opened but directories and rule files.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import rignore
+
+from cce.errors import CorpusError
+
+_RULE_FILE = b".gitignore"
+_PRUNED = ("node_modules", "venv", "__pycache__", "dist", "build")
+_PRUNED_BYTES = frozenset(name.encode() for name in _PRUNED)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a walk finds, everything in byte order.
+
+    `paths` are regular files, relative and `/`-separated; `misnamed` are files and directories whose
+    name is not UTF-8, spelled with escapes; `notices` are one line each: place, fault, way out.
+    """
+
+    paths: tuple[str, ...]
+    misnamed: tuple[str, ...]
+    notices: tuple[str, ...]
+
+
+def list_files(root: str) -> Listing:
+    """The regular files at or below `root` that no rule ignores; raises CorpusError if `root` is not listed.
+
+    Rules count from `root` down and from nowhere else, whether or not it is a git checkout.
+    """
+    survey = _Survey(_real_directory(root))
+    if survey.is_engine_safe() and survey.follow(survey.root):
+        return survey.listing()
+    return _list_by_copy(root)
+
+
+def _real_directory(root: str) -> bytes:
+    directory = os.path.realpath(os.fsencode(root))
+    try:
+        os.scandir(directory).close()
+    except OSError as exc:
+        reason = exc.strerror or exc
+        raise CorpusError(f"{root}: {reason}: the corpus must be a directory that can be listed") from exc
+    return directory
+
+
+def _list_by_copy(root: str) -> Listing:
+    """As `list_files`, with a copy of the tree's names and plain rule files for the engine to walk."""
+    import tempfile  # seldom needed, and slow to import
+
+    survey = _Survey(_real_directory(root))
+    try:
+        with tempfile.TemporaryDirectory() as copy:
+            target = os.path.realpath(os.fsencode(copy))
+            _copy_names(survey.root, target)
+            survey.follow(target, is_copy=True)
+    except OSError as exc:
+        fault = f"its .gitignore rules need a temporary copy of its file names ({exc.strerror or exc})"
+        raise CorpusError(f"{root}: {fault}: free some space in {tempfile.gettempdir()}") from exc
+    return survey.listing()
+
+
+class _Survey:
+    """Lists each directory the engine enters, and so knows what it found there."""
+
+    def __init__(self, root: bytes) -> None:
+        """`root` is absolute and free of links."""
+        self.root = root
+        self._files: set[bytes] = set()
+        self._directories: set[bytes] = {b""}
+        self._paths: list[bytes] = []
+        self._misnamed: list[bytes] = []
+        self._notices: list[str] = []
+
+    def is_engine_safe(self) -> bool:
+        """Whether the engine can tell paths below the root, and may open the root's rule file."""
+        return _is_utf8(self.root) and not _is_odd_rule_file(_join(self.root, _RULE_FILE))
+
+    def follow(self, engine_root: bytes, *, is_copy: bool = False) -> bool:
+        """Take in all the engine yields; False, and unfinished, if it must not go on in this tree."""
+        for path in _surviving(engine_root):
+            if path in self._directories:
+                is_safe = self._enter(path)
+                if not (is_safe or is_copy):
+                    return False
+            elif path in self._files:
+                self._paths.append(path)
+        return True
+
+    def listing(self) -> Listing:
+        """What was found so far."""
+        return Listing(
+            tuple(path.decode() for path in sorted(self._paths)),
+            tuple(_spell(path) for path in sorted(self._misnamed)),
+            tuple(sorted(self._notices)),
+        )
+
+    def _enter(self, directory: bytes) -> bool:
+        """Note what `directory` holds; False if a rule file just below must not be opened."""
+        try:
+            entries = _read_directory(_join(self.root, directory))
+        except OSError as exc:
+            self._notices.append(
+                f"{_spell(directory)}/: {exc.strerror or exc}: its files are left out; make it readable"
+            )
+            return True
+        self._files.update(_join(directory, name) for name in entries.files if _is_utf8(name))
+        self._directories.update(_join(directory, name) for name in entries.directories if _is_utf8(name))
+        self._misnamed += [_join(directory, name) for name in entries.files if not _is_utf8(name)]
+        self._misnamed += [
+            _join(directory, name) + b"/" for name in entries.directories if not _is_utf8(name)
+        ]
+        self._judge_rule_file(_join(directory, _RULE_FILE))
+        return not any(
+            _is_odd_rule_file(_join(self.root, directory, name, _RULE_FILE)) for name in entries.directories
+        )
+
+    def _judge_rule_file(self, path: bytes) -> None:
+        fault = _rule_file_fault(_join(self.root, path))
+        if fault is not None:
+            self._notices.append(f"{_spell(path)}: {fault}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Entries:
+    """Names in one directory: regular files, and directories that are not pruned; no links."""
+
+    files: list[bytes]
+    directories: list[bytes]
+
+
+def _read_directory(directory: bytes) -> _Entries:
+    entries = _Entries([], [])
+    with os.scandir(directory) as found:
+        for entry in found:
+            if entry.is_file(follow_symlinks=False):
+                entries.files.append(entry.name)
+            elif entry.is_dir(follow_symlinks=False) and not _is_pruned(entry.name):
+                entries.directories.append(entry.name)
+    return entries
+
+
+def _is_pruned(name: bytes) -> bool:
+    return name.startswith(b".") or name in _PRUNED_BYTES
+
+
+def _surviving(root: bytes) -> Iterator[bytes]:
+    """Relative paths the rules leave, links too; a directory (the root is empty) before what it holds."""
+    walker = rignore.Walker(
+        Path(os.fsdecode(root)),
+        ignore_hidden=False,
+        read_ignore_files=False,
+        read_parents_ignores=False,
+        read_git_ignore=True,
+        read_global_git_ignore=False,
+        read_git_exclude=False,
+        require_git=False,
+        # In an override an exclamation mark leaves out; a final slash makes it directories only.
+        overrides=["!.*/", *(f"!{name}/" for name in _PRUNED)],
+        follow_links=False,
+        case_insensitive=False,
+        same_file_system=False,
+    )
+    n_skipped = len(root.rstrip(os.sep.encode())) + 1
+    while True:
+        try:
+            path = next(walker)
+        except StopIteration:
+            return
+        except (OSError, ValueError):  # unlistable, or no UTF-8: found again by _Survey, which can name it
+            continue
+        if path is not None:
+            yield os.fspath(path).encode()[n_skipped:].replace(os.sep.encode(), b"/")
+
+
+def _is_odd_rule_file(path: bytes) -> bool:
+    """Whether a rule file is a link, a pipe or a device: git reads none of them, the engine would."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _rule_file_fault(path: bytes) -> str | None:
+    if _is_odd_rule_file(path):
+        return "not a regular file: its rules do not count; put a copy of the file there"
+    try:
+        with open(path, "rb") as file:
+            file.read().decode()
+    except (FileNotFoundError, IsADirectoryError):
+        return None
+    except OSError as exc:
+        return f"{exc.strerror or exc}: its rules do not count; make it readable"
+    except UnicodeDecodeError as exc:
+        line = exc.object.count(b"\n", 0, exc.start) + 1
+        return f"not UTF-8: its rules from line {line} on do not count; save it as UTF-8"
+    return None
+
+
+def _copy_names(source: bytes, target: bytes) -> None:
+    """Rebuild the tree under `source` in `target`: directories, empty files, and plain rule files."""
+    pending = [b""]
+    while pending:
+        directory = pending.pop()
+        try:
+            entries = _read_directory(_join(source, directory))
+        except OSError:  # its notice comes when the walk gets there, if it does
+            continue
+        for name in filter(_is_utf8, entries.files):
+            with open(_join(target, directory, name), "wb") as file:
+                if name == _RULE_FILE:
+                    file.write(_read_or_nothing(_join(source, directory, name)))
+        for name in filter(_is_utf8, entries.directories):
+            os.mkdir(_join(target, directory, name))
+            pending.append(_join(directory, name))
+
+
+def _read_or_nothing(path: bytes) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _join(*parts: bytes) -> bytes:
+    return b"/".join(part for part in parts if part)
+
+
+def _is_utf8(name: bytes) -> bool:
+    try:
+        name.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _spell(path: bytes) -> str:
+    """`path` on one printable line."""
+    text = path.decode(errors="backslashreplace")
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
