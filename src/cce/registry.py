@@ -9,9 +9,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from importlib import import_module
-from typing import Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
-from cce.errors import UnknownNameError
+from cce.errors import UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 T = TypeVar("T")
 
@@ -29,18 +32,28 @@ class Registry(Generic[T]):
         """Every known name: built-in ones in table order, then others by name."""
         return (*self._builtin, *sorted(self._plugins().keys() - self._builtin.keys()))
 
-    def load(self, name: str) -> T:
-        """The strategy called `name`; raises UnknownNameError that lists the known ones."""
-        target = self._builtin.get(name) or self._plugins().get(name)
-        if target is None:
-            raise UnknownNameError(unknown_name(self._noun, name, self.names()))
-        module, _, attribute = target.partition(":")
-        return cast(T, getattr(import_module(module), attribute))
+    def __contains__(self, name: str) -> bool:
+        # Looking for plug-ins takes longer than all else that happens before a corpus is read.
+        return name in self._builtin or name in self._plugins()
 
-    def _plugins(self) -> dict[str, str]:
+    def load(self, name: str) -> T:
+        """The strategy called `name`; raises UsageError, for an unknown one with the known ones."""
+        if name in self._builtin:
+            module, _, attribute = self._builtin[name].partition(":")
+            return cast(T, getattr(import_module(module), attribute))
+        plugin = self._plugins().get(name)
+        if plugin is None:
+            raise UnknownNameError(unknown_name(self._noun, name, self.names()))
+        try:
+            return cast(T, plugin.load())
+        except (ImportError, AttributeError) as exc:
+            fault = f"{self._noun} {name!r} of plug-in {plugin.value!r} cannot be loaded: {exc}"
+            raise UsageError(f"{fault}; repair or remove the package that brings it") from exc
+
+    def _plugins(self) -> dict[str, EntryPoint]:
         from importlib.metadata import entry_points
 
-        return {point.name: point.value for point in entry_points(group=self._group)}
+        return {point.name: point for point in entry_points(group=self._group)}
 
 
 def unknown_name(noun: str, name: str, known: Iterable[str]) -> str:

@@ -6,7 +6,7 @@ it, else to the first whose path ends in `<name>.py` or `<name>.js`.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 
 from cce.retrieval.chunking.imports import without_extension
@@ -55,6 +55,11 @@ class _Resolver:
         return self._known[name]
 
     def _ending_in(self, suffix: str) -> list[int]:
-        low = bisect_left(self._reversed, suffix[::-1])
-        high = bisect_left(self._reversed, suffix[::-1] + "\U0010ffff")
+        beginning = suffix[::-1]
+
+        def cut(reversed_path: str) -> str:
+            return reversed_path[: len(beginning)]
+
+        low = bisect_left(self._reversed, beginning, key=cut)
+        high = bisect_right(self._reversed, beginning, lo=low, key=cut)
         return self._positions[low:high]

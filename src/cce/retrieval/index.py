@@ -46,6 +46,10 @@ class Index:
         self.embedder = embedder
         self._given_embeddings = embeddings
 
+    def with_embeddings(self, embeddings: FloatMatrix) -> Index:
+        """The same index with the embedder's vectors given: float64[n_chunks, dimension]."""
+        return Index(self.chunks, self.file_imports, self.file_tokens, self.embedder, embeddings)
+
     @cached_property
     def id_rank(self) -> IntVector:
         """int64[n_chunks]: rank of each chunk id in byte order."""

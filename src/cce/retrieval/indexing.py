@@ -8,12 +8,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file
 from cce.retrieval.corpus import Corpus, SkipReason, SourceFile, read_source, walk, why_absent
 from cce.retrieval.embedding.contract import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.index import Index, build_index
+
+if TYPE_CHECKING:
+    from cce.retrieval.embedding.contract import FloatMatrix
+
+_BATCH = 64
 
 Watch = Callable[[str, int, int, str], None]
 """Told how far the work is: verb, number done, number of all, noun."""
@@ -55,7 +63,20 @@ def index_directory(
         else:
             skipped[path] = source
     index = build_index(files, embedder or HashEmbedder())
+    if not isinstance(index.embedder, HashEmbedder):
+        index = index.with_embeddings(_embed_all(index, watch))
     return IndexedCorpus(directory, index, digests, skipped, walked.notices)
+
+
+def _embed_all(index: Index, watch: Watch) -> FloatMatrix:
+    """A model takes its time: ask it batch by batch, so that the user sees it work."""
+    texts = [chunk.content for chunk in index.chunks]
+    blocks = [np.empty((0, index.embedder.dimension))]
+    for start in range(0, len(texts), _BATCH):
+        watch("embedding", start, len(texts), "chunks")
+        blocks.append(index.embedder.embed(texts[start : start + _BATCH]))
+    embeddings: FloatMatrix = np.concatenate(blocks)
+    return embeddings
 
 
 def text_digest(text: bytes) -> str:

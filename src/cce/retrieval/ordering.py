@@ -28,7 +28,7 @@ def top_k(keys: IntVector, id_rank: IntVector, k: int) -> IntVector:
     returns  int64[min(k, n_chunks)]
     """
     candidates = np.arange(len(keys))
-    if k < len(keys):
+    if 0 < k < len(keys):
         threshold = np.partition(keys, len(keys) - k)[len(keys) - k]
         candidates = np.flatnonzero(keys >= threshold)  # ties at the threshold stay in
     order = np.lexsort((id_rank[candidates], -keys[candidates]))

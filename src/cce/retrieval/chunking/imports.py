@@ -1,7 +1,7 @@
 """Import names: which other files a source file leans on, for the import graph.
 
-Syntax nodes enter, short module names leave. Each rule reads one node and gives nothing where the
-source is too odd to read; resolving a name to a file is the graph's work.
+Syntax nodes enter, short module names leave. A rule gives nothing where the source is too odd to
+read; resolving a name to a file is the graph's work.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ _NOT_IDENTIFIER = re.compile(r"\W")
 
 def import_names(language: str, nodes: Iterable[Node]) -> tuple[str, ...]:
     """Names in first-seen order without repeats; `nodes` are the pack's import nodes in tree order."""
-    rule = _RULES[language]
-    return tuple(dict.fromkeys(name for node in nodes for name in rule(node) if name))
+    return tuple(dict.fromkeys(name for name in _RULES[language](nodes) if name))
 
 
 def without_extension(base_name: str) -> str:
@@ -55,14 +54,26 @@ def _script(node: Node) -> Iterator[str]:
     yield "/".join(parts[:n_kept])
 
 
-def _ruby(node: Node) -> Iterator[str]:
-    method = node.child(0)
+def _ruby(nodes: Iterable[Node]) -> Iterator[str]:
+    searched_until = 0
+    content: Node | None = None
+    for arguments in (found for node in nodes if (found := _require_arguments(node)) is not None):
+        # Calls nest. Up to what an outer one found first there is nothing for an inner one to find.
+        is_known = arguments.end_byte <= searched_until and (
+            content is None or arguments.start_byte <= content.start_byte
+        )
+        if not is_known:
+            content = _first_of_type(arguments, "string_content")
+            searched_until = arguments.end_byte
+        if content is not None and content.end_byte <= arguments.end_byte:
+            yield without_extension(_text(content).rpartition("/")[2])
+
+
+def _require_arguments(call: Node) -> Node | None:
+    method = call.child(0)
     if method is None or method.type != "identifier" or method.text not in (b"require", b"require_relative"):
-        return
-    arguments = next((child for child in node.named_children if child.type == "argument_list"), None)
-    content = None if arguments is None else _first_of_type(arguments, "string_content")
-    if content is not None:
-        yield without_extension(_text(content).rpartition("/")[2])
+        return None
+    return next((child for child in call.named_children if child.type == "argument_list"), None)
 
 
 def _rust(node: Node) -> Iterator[str]:
@@ -101,11 +112,15 @@ def _text(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "replace")
 
 
-_RULES: dict[str, Callable[[Node], Iterator[str]]] = {
-    "python": _python,
-    "javascript": _script,
-    "typescript": _script,
+def _of_each(rule: Callable[[Node], Iterator[str]]) -> Callable[[Iterable[Node]], Iterator[str]]:
+    return lambda nodes: (name for node in nodes for name in rule(node))
+
+
+_RULES: dict[str, Callable[[Iterable[Node]], Iterator[str]]] = {
+    "python": _of_each(_python),
+    "javascript": _of_each(_script),
+    "typescript": _of_each(_script),
     "ruby": _ruby,
-    "rust": _rust,
-    "c": _c,
+    "rust": _of_each(_rust),
+    "c": _of_each(_c),
 }

@@ -19,8 +19,9 @@ from cce.retrieval.chunking.languages import LanguagePack, language_pack
 from cce.tokens import estimate_tokens
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Node, Parser, Query
+    from tree_sitter import Language, Node, Parser, Query, Tree
 
+_MAX_QUERY_DEPTH = 2**16 - 1  # tree-sitter 0.25 counts depth in 16 bits and loses what is deeper
 _CHUNK_PATTERN = 0  # positions of the patterns in the query that `_load_grammar` compiles
 
 
@@ -39,6 +40,7 @@ class _Grammar:
     parser: Parser
     query: Query
     chunk_types: dict[str, str]
+    import_types: frozenset[str]
 
 
 def chunk_file(path: str, text: bytes) -> ChunkedFile:
@@ -69,12 +71,33 @@ def _collect_nodes(grammar: _Grammar, text: bytes) -> tuple[list[Node], list[Nod
     from tree_sitter import QueryCursor
 
     tree = grammar.parser.parse(text)
+    if tree.root_node.descendant_count > _MAX_QUERY_DEPTH:
+        return _walk_nodes(grammar, tree)
     chunk_nodes: list[Node] = []
     import_nodes: list[Node] = []
     # `matches` keeps the order of the document; `captures` does not, and differs between processes.
     for pattern, captures in QueryCursor(grammar.query).matches(tree.root_node):
         (chunk_nodes if pattern == _CHUNK_PATTERN else import_nodes).extend(captures["node"])
     return chunk_nodes, import_nodes
+
+
+def _walk_nodes(grammar: _Grammar, tree: Tree) -> tuple[list[Node], list[Node]]:
+    """As `_collect_nodes`, for trees that may be deeper than a query can count."""
+    chunk_nodes: list[Node] = []
+    import_nodes: list[Node] = []
+    cursor = tree.walk()
+    while True:
+        node = cursor.node
+        if node is not None and node.is_named:
+            if node.type in grammar.chunk_types:
+                chunk_nodes.append(node)
+            elif node.type in grammar.import_types:
+                import_nodes.append(node)
+        if cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return chunk_nodes, import_nodes
 
 
 def _node_chunk(path: str, text: bytes, pack: LanguagePack, grammar: _Grammar, node: Node) -> Chunk:
@@ -116,7 +139,7 @@ def _load_grammar(pack: LanguagePack) -> _Grammar:
             "reinstall cce-relevance: tree-sitter and tree-sitter-language-pack must have the pinned versions"
         ) from exc
     chunk_types = dict.fromkeys(pack.functions, "function") | dict.fromkeys(pack.classes, "class")
-    return _Grammar(parser, query, chunk_types)
+    return _Grammar(parser, query, chunk_types, frozenset(pack.imports))
 
 
 def _language(grammar: str) -> Language:

@@ -29,6 +29,9 @@ class HashEmbedder:
     name = "hash"
     dimension = DIMENSION
 
+    def __init__(self, *, model: str | None = None) -> None:
+        """`model` is ignored: there is one way to hash."""
+
     def embed(self, texts: Sequence[bytes]) -> FloatMatrix:
         """float64[n_texts, 256]; a text without tokens gets zeros."""
         return self.embed_postings(build_postings(texts))

@@ -1,0 +1,62 @@
+"""`cce index`: keep an index beside the code, so that it is read instead of built."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from cce.cli.exits import warn, write_result
+from cce.cli.progress import Progress
+
+
+@click.command(
+    name="index",
+    short_help="keep an index beside the code",
+    epilog="\b\nExamples:\n"
+    "  cce index\n"
+    "  cce index src --store /tmp/src.index.json\n"
+    "  cce index --embedder ollama",
+)
+@click.argument("directory", metavar="[DIR]", default=".")
+@click.option("--store", "store_path", metavar="FILE", help="Where to write; DIR/.cce/index.json by default.")
+@click.option(
+    "--embedder",
+    "embedder_name",
+    default="hash",
+    show_default=True,
+    metavar="NAME",
+    help="hash, or ollama: a model of the server at CCE_OLLAMA_URL named by CCE_OLLAMA_MODEL.",
+)
+@click.option(
+    "--allow-secrets",
+    is_flag=True,
+    help="Index sensitive files too and leave secrets in the text as they are.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def command(
+    directory: str, store_path: str | None, embedder_name: str, allow_secrets: bool, as_json: bool
+) -> None:
+    """Index DIR (the current directory by default) and write the index into a store.
+
+    The store replaces an older one in one step: whoever reads meanwhile sees the old or the new one,
+    whole. Secrets are scrubbed before anything is written.
+    """
+    from cce.report.summaries import render_indexing_json, render_indexing_text
+    from cce.retrieval.embedding.catalog import EMBEDDERS
+    from cce.retrieval.indexing import index_directory
+    from cce.retrieval.store.place import make_store_folder
+    from cce.retrieval.store.writing import write_store
+    from cce.retrieval.summaries import summarize_indexing
+
+    started = time.monotonic()
+    embedder = EMBEDDERS.load(embedder_name)()
+    _ = embedder.dimension  # a model that does not answer is found out before the corpus is read
+    with Progress() as progress:
+        indexed = index_directory(directory, progress, embedder=embedder, allow_secrets=allow_secrets)
+        path = make_store_folder(directory) if store_path is None else store_path
+        n_bytes = write_store(path, indexed.index, indexed.digests, are_secrets_allowed=allow_secrets)
+    for notice in indexed.notices:
+        warn(notice)
+    summary = summarize_indexing(indexed, path, n_bytes, time.monotonic() - started)
+    write_result((render_indexing_json if as_json else render_indexing_text)(summary))

@@ -1,0 +1,76 @@
+"""`cce search`: what a backend answers to one query."""
+
+from __future__ import annotations
+
+import click
+
+from cce.cli.colours import has_colours, paint_path, paint_terms
+from cce.cli.exits import say, warn, write_result
+from cce.cli.options import parse_backends
+from cce.cli.progress import Progress
+from cce.errors import UsageError
+
+
+@click.command(
+    name="search",
+    short_help="see what a backend answers to one query",
+    epilog="\b\nExamples:\n"
+    '  cce search "where is the retry delay computed"\n'
+    "  cce search overdue_fee --dir src --backend bm25 --top-k 3\n"
+    "  cce search overdue_fee --store src.index.json --json",
+)
+@click.argument("query", metavar="QUERY")
+@click.option("--dir", "directory", metavar="DIR", help="Directory to search; the current one by default.")
+@click.option(
+    "--store", "store_path", metavar="FILE", help="Store to search; DIR/.cce/index.json if it is there."
+)
+@click.option("--backend", default="hybrid", show_default=True, metavar="NAME", help="How to rank.")
+@click.option(
+    "--top-k",
+    "k",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Results to show.",
+)
+@click.option(
+    "--no-graph", is_flag=True, help="Leave out what hybrid adds from files that import each other."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+def command(
+    query: str,
+    directory: str | None,
+    store_path: str | None,
+    backend: str,
+    k: int,
+    no_graph: bool,
+    as_json: bool,
+) -> None:
+    """Rank the chunks of a store, or of a directory, for QUERY.
+
+    Without a store the directory is indexed in memory, and nothing is written.
+    """
+    if directory is not None and store_path is not None:
+        raise UsageError("--dir and --store exclude each other: a store has its own chunks")
+    names = parse_backends(backend)
+    if len(names) > 1:
+        raise UsageError(f"--backend takes one name here, got {backend!r}")
+
+    from cce.report.search import render_search_json, render_search_text
+    from cce.retrieval.search import open_index, search
+
+    place = directory or "."
+    with Progress() as progress:
+        opened = open_index(place, store_path, progress)
+    if opened.store is None:
+        say(f"{place}: no store, indexed in memory; keep an index with: cce index {place}")
+    for notice in opened.notices:
+        warn(notice)
+    ranking = search(opened.index, names[0], query, k, use_graph=not no_graph)
+    if as_json:
+        write_result(render_search_json(ranking))
+    elif has_colours():
+        write_result(render_search_text(ranking, paint_path, paint_terms(query)))
+    else:
+        write_result(render_search_text(ranking))

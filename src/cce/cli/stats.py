@@ -1,0 +1,44 @@
+"""`cce stats`: what a store holds, and whether it still matches its directory."""
+
+from __future__ import annotations
+
+import click
+
+from cce.cli.exits import write_result
+from cce.cli.progress import Progress
+
+
+@click.command(
+    name="stats",
+    short_help="see what a store holds and whether it is still true",
+    epilog="\b\nExamples:\n"
+    "  cce stats\n"
+    "  cce stats --dir src --json\n"
+    "  cce stats --store src.index.json --dir src",
+)
+@click.option(
+    "--dir", "directory", metavar="DIR", help="Directory to compare with; the current one by default."
+)
+@click.option(
+    "--store", "store_path", metavar="FILE", help="Store to look at; DIR/.cce/index.json by default."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+def command(directory: str | None, store_path: str | None, as_json: bool) -> None:
+    """Count what a store holds, and compare it with its directory: exact, by content.
+
+    A store elsewhere is compared only if --dir names its directory.
+    """
+    from cce.report.summaries import render_store_json, render_store_text
+    from cce.retrieval.freshness import compare_with_directory
+    from cce.retrieval.store.place import directory_of, store_beside
+    from cce.retrieval.store.reading import read_store
+    from cce.retrieval.summaries import summarize_store
+
+    path = store_beside(directory or ".") if store_path is None else store_path
+    compared = directory or directory_of(path)
+    store = read_store(path)
+    with Progress() as progress:
+        freshness = None if compared is None else compare_with_directory(store, compared, progress)
+    write_result(
+        (render_store_json if as_json else render_store_text)(summarize_store(path, store, freshness))
+    )
