@@ -46,8 +46,9 @@ class Registry(Generic[T]):
             raise UnknownNameError(unknown_name(self._noun, name, self.names()))
         try:
             return cast(T, plugin.load())
-        except (ImportError, AttributeError) as exc:
-            fault = f"{self._noun} {name!r} of plug-in {plugin.value!r} cannot be loaded: {exc}"
+        except Exception as exc:  # a plug-in may raise anything while it is imported
+            reason = " ".join(f"{type(exc).__name__}: {exc}".split())
+            fault = f"{self._noun} {name!r} of plug-in {plugin.value!r} cannot be loaded ({reason})"
             raise UsageError(f"{fault}; repair or remove the package that brings it") from exc
 
     def _plugins(self) -> dict[str, EntryPoint]:

@@ -27,7 +27,7 @@ def top_k(keys: IntVector, id_rank: IntVector, k: int) -> IntVector:
     id_rank  int64[n_chunks]; rank of each chunk id in byte order: the tie-break
     returns  int64[min(k, n_chunks)]
     """
-    candidates = np.arange(len(keys))
+    candidates = np.arange(len(keys), dtype=np.int64)
     if 0 < k < len(keys):
         threshold = np.partition(keys, len(keys) - k)[len(keys) - k]
         candidates = np.flatnonzero(keys >= threshold)  # ties at the threshold stay in

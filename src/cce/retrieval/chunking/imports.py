@@ -55,16 +55,14 @@ def _script(node: Node) -> Iterator[str]:
 
 
 def _ruby(nodes: Iterable[Node]) -> Iterator[str]:
-    searched_until = 0
+    searched = range(0)
     content: Node | None = None
     for arguments in (found for node in nodes if (found := _require_arguments(node)) is not None):
         # Calls nest. Up to what an outer one found first there is nothing for an inner one to find.
-        is_known = arguments.end_byte <= searched_until and (
-            content is None or arguments.start_byte <= content.start_byte
-        )
-        if not is_known:
+        is_nested = searched.start <= arguments.start_byte and arguments.end_byte <= searched.stop
+        if not (is_nested and (content is None or arguments.start_byte <= content.start_byte)):
             content = _first_of_type(arguments, "string_content")
-            searched_until = arguments.end_byte
+            searched = range(arguments.start_byte, arguments.end_byte)
         if content is not None and content.end_byte <= arguments.end_byte:
             yield without_extension(_text(content).rpartition("/")[2])
 

@@ -134,8 +134,9 @@ def _load_grammar(pack: LanguagePack) -> _Grammar:
         query = Query(language, f"{_alternation(kinds)} @node\n{_alternation(pack.imports)} @node")
         parser = Parser(language)
     except Exception as exc:
+        reason = " ".join(f"{type(exc).__name__}: {exc}".split())
         raise GrammarError(
-            f"grammar {pack.grammar!r} cannot be loaded ({type(exc).__name__}: {exc}); "
+            f"grammar {pack.grammar!r} cannot be loaded ({reason}); "
             "reinstall cce-relevance: tree-sitter and tree-sitter-language-pack must have the pinned versions"
         ) from exc
     chunk_types = dict.fromkeys(pack.functions, "function") | dict.fromkeys(pack.classes, "class")

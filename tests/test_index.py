@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from cce.retrieval.backends.bm25 import Bm25Backend
+from cce.retrieval.backends.catalog import BACKENDS
+from cce.retrieval.backends.hybrid import HybridBackend
+from cce.retrieval.backends.vector import VectorBackend
+from cce.retrieval.chunking.treesitter import chunk_file
+from cce.retrieval.embedding.hashing import HashEmbedder
+from cce.retrieval.index import Index, build_index
+from corpora import index_chunks, index_files, index_texts, make_chunk, paths
+
+
+class CountingEmbedder:
+    """Two dimensions: how many bytes are `a`, how many are `b`; remembers how often it was asked."""
+
+    name = "counting"
+    dimension = 2
+
+    def __init__(self) -> None:
+        self.n_calls = 0
+
+    def embed(self, texts: Sequence[bytes]) -> NDArray[np.float64]:
+        self.n_calls += 1
+        counts = np.array([[t.count(b"a"), t.count(b"b")] for t in texts], np.float64).reshape(-1, 2)
+        norms = np.sqrt((counts * counts).sum(axis=1, keepdims=True))
+        unit: NDArray[np.float64] = counts / np.where(norms > 0, norms, 1.0)
+        return unit
+
+
+FILES = {
+    "b.py": "import a\ndef f(): pass\ndef g(): pass\n",
+    "a.py": "def h(): pass\n",
+    "c.txt": "words",
+    "d.py": "",
+}
+
+
+def test_chunks_keep_file_order_then_tree_order() -> None:
+    index = index_files(FILES)
+    assert [(c.file_path, c.start_line) for c in index.chunks] == [
+        ("a.py", 1),
+        ("b.py", 2),
+        ("b.py", 3),
+        ("c.txt", 1),
+        ("d.py", 1),
+    ]
+    assert index.positions_by_file == {"a.py": [0], "b.py": [1, 2], "c.txt": [3], "d.py": [4]}
+    assert list(index.positions_by_file) == sorted(FILES)
+
+
+def test_files_without_imports_are_left_out_and_every_file_has_its_tokens() -> None:
+    index = index_files(FILES)
+    assert index.file_imports == {"b.py": ("a",)}
+    assert index.file_tokens == {"a.py": 3, "b.py": 9, "c.txt": 1, "d.py": 1}  # 14, 37, 5 and 0 bytes
+
+
+def test_the_graph_joins_indexed_files() -> None:
+    assert index_files(FILES).graph.neighbours("a.py") == ["b.py"]
+
+
+def test_an_index_may_be_built_from_a_stream() -> None:
+    files = (chunk_file(path, FILES[path].encode()) for path in sorted(FILES))
+    assert build_index(files, HashEmbedder()).chunks == index_files(FILES).chunks
+
+
+def test_an_empty_index_answers_nothing_anywhere() -> None:
+    index = build_index([], HashEmbedder())
+    assert index.chunks == ()
+    assert index.embeddings.shape == (0, 256)
+    assert index.id_rank.shape == (0,)
+    assert index.cosines(b"alpha").shape == (0,)
+    for name in BACKENDS.names():
+        assert BACKENDS.load(name)(index).rank("alpha", 10) == ()
+
+
+@pytest.mark.parametrize("name", ["bm25", "vector", "hybrid", "bm25-okapi", "bm25-plus", "bm25-l"])
+def test_every_backend_keeps_the_laws(name: str) -> None:
+    index = index_files({**FILES, "e.py": "def f(): pass\n" * 5})
+    backend = BACKENDS.load(name)(index)
+    for query in ("def", "f pass words", "import a", "absent", "where is f.py"):
+        for k in (1, 2, 3, 100):
+            ranking = backend.rank(query, k)
+            assert len(ranking) <= k
+            assert len({id(hit.chunk) for hit in ranking}) == len(ranking)
+            assert np.isfinite([hit.score for hit in ranking]).all()
+
+
+def test_bm25_alone_never_asks_for_an_embedding() -> None:
+    embedder = CountingEmbedder()
+    index = build_index([chunk_file("a.txt", b"abba")], embedder)
+    assert len(Bm25Backend(index).rank("abba", 1)) == 1
+    assert embedder.n_calls == 0
+
+
+def test_chunks_are_embedded_once_for_all_queries() -> None:
+    embedder = CountingEmbedder()
+    index = build_index([chunk_file("a.txt", b"a"), chunk_file("b.txt", b"b")], embedder)
+    assert paths(VectorBackend(index).rank("b", 2)) == ["b.txt", "a.txt"]
+    assert paths(HybridBackend(index).rank("a", 2)) == ["a.txt", "b.txt"]
+    assert embedder.n_calls == 1 + 2  # the chunks, and each query
+
+
+def test_given_embeddings_are_taken_as_they_are() -> None:
+    embedder = CountingEmbedder()
+    swapped = np.array([[0.0, 1.0], [1.0, 0.0]])
+    index = Index([make_chunk("a.txt", "a"), make_chunk("b.txt", "b")], {}, {}, embedder, swapped)
+    assert index.cosines(b"a").tolist() == [0.0, 1.0]
+    assert embedder.n_calls == 1
+
+
+def test_a_cosine_sums_dimensions_in_order() -> None:
+    # 0.1 + 0.2 + 0.3 is 0.6000000000000001 from the left and 0.6 from the right.
+    class Ones(CountingEmbedder):
+        def embed(self, texts: Sequence[bytes]) -> NDArray[np.float64]:
+            return np.ones((len(texts), 3))
+
+    index = Index([make_chunk("a.txt", "a")], {}, {}, Ones(), np.array([[0.1, 0.2, 0.3]]))
+    assert index.cosines(b"a").tolist() == [0.1 + 0.2 + 0.3]
+    assert index.cosines(b"a").tolist() != [0.3 + 0.2 + 0.1]
+
+
+def test_chunks_of_one_id_keep_index_order() -> None:
+    twins = [make_chunk("m.js", "() => 1"), make_chunk("m.js", "() => 1")]
+    ranking = VectorBackend(index_chunks(twins)).rank("1", 2)
+    assert [hit.chunk is twin for hit, twin in zip(ranking, twins, strict=True)] == [True, True]
+
+
+def test_repeated_building_gives_the_same_bits() -> None:
+    first, second = index_texts("alpha beta", "beta"), index_texts("alpha beta", "beta")
+    assert first.embeddings.tobytes() == second.embeddings.tobytes()
+    assert first.cosines(b"beta alpha").tobytes() == second.cosines(b"beta alpha").tobytes()
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_rankings_do_not_depend_on_the_seed_of_hashes(seed: str) -> None:
+    script = (
+        "from corpora import index_files\n"
+        "from cce.retrieval.backends.hybrid import HybridBackend\n"
+        "files = {f'{n}.py': f'import m{n + 1}\\ndef f(): pass\\n' for n in range(4)}\n"
+        "files |= {f'm{n}.py': 'def g(): pass\\n' for n in range(5)}\n"
+        "print([h.chunk.chunk_id for h in HybridBackend(index_files(files)).search('def f', 2)])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=Path(__file__).parent,
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    files = {f"{n}.py": f"import m{n + 1}\ndef f(): pass\n" for n in range(4)}
+    files |= {f"m{n}.py": "def g(): pass\n" for n in range(5)}
+    ranking = HybridBackend(index_files(files)).search("def f", 2)
+    assert result.stdout == f"{[hit.chunk.chunk_id for hit in ranking]}\n"

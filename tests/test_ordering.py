@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cce.retrieval.ordering import id_ranks, top_k
+
+
+def best(keys: list[int], ranks: list[int], k: int) -> list[int]:
+    positions: list[int] = top_k(np.array(keys, np.int64), np.array(ranks, np.int64), k).tolist()
+    return positions
+
+
+def test_the_greater_key_comes_first_and_ties_go_to_the_smaller_id() -> None:
+    assert best([5, 9, 5, -3, 9], [4, 3, 0, 1, 2], 5) == [4, 1, 2, 0, 3]
+
+
+@pytest.mark.parametrize(("k", "positions"), [(1, [4]), (2, [4, 1]), (3, [4, 1, 2]), (6, [4, 1, 2, 0, 3])])
+def test_a_cut_through_a_tie_keeps_the_smaller_ids(k: int, positions: list[int]) -> None:
+    assert best([5, 9, 5, -3, 9], [4, 3, 0, 1, 2], k) == positions
+
+
+def test_nothing_to_order_gives_nothing() -> None:
+    assert best([], [], 1) == []
+
+
+def test_the_best_none_are_none() -> None:
+    assert best([5, 9], [0, 1], 0) == []
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.data())
+def test_the_best_are_the_first_of_all_sorted(data: st.DataObject) -> None:
+    keys = data.draw(st.lists(st.integers(-3, 3) | st.integers(-(10**12), 10**12), min_size=1, max_size=30))
+    ranks = data.draw(st.permutations(range(len(keys))))
+    k = data.draw(st.integers(1, 35))
+    expected = sorted(range(len(keys)), key=lambda position: (-keys[position], ranks[position]))
+    assert best(keys, ranks, k) == expected[:k]
+
+
+@pytest.mark.parametrize("ids", list(permutations(["0f", "a0", "b1"])))
+def test_ids_rank_in_byte_order_wherever_they_stand(ids: tuple[str, ...]) -> None:
+    assert id_ranks(ids).tolist() == [["0f", "a0", "b1"].index(identity) for identity in ids]
+
+
+def test_equal_ids_keep_index_order() -> None:
+    assert id_ranks(["b", "a", "b", "a"]).tolist() == [2, 0, 3, 1]
+
+
+def test_no_ids_have_no_ranks() -> None:
+    ranks = id_ranks([])
+    assert ranks.shape == (0,)
+    assert ranks.dtype == np.int64
