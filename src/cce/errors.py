@@ -5,6 +5,7 @@
     │   └── UnknownNameError a backend, embedder or metric that does not exist
     ├── AnchorError          an anchor string that breaks the grammar
     ├── FixtureError         a fixture set that cannot be read or parsed
+    ├── ReportError          a saved report that cannot be read or paired
     ├── CorpusError          a corpus directory that cannot be read
     ├── GrammarError         a tree-sitter grammar that cannot be loaded
     ├── StoreError           an index store that is damaged, foreign or cannot be written
@@ -35,6 +36,10 @@ class AnchorError(CceError):
 
 class FixtureError(CceError):
     """A fixture set that cannot be read or parsed; the message starts with `file:line:`."""
+
+
+class ReportError(CceError):
+    """A saved report that cannot be read or paired; the message starts with its path."""
 
 
 class CorpusError(CceError):

@@ -8,68 +8,119 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cce.domain.case import Case, FixtureSet
+from cce.domain.evidence import Evidence, EvidenceOptions
 from cce.domain.ranking import Ranking
 from cce.domain.report import Report
+from cce.domain.scores import BackendScore
 from cce.errors import UsageError
 from cce.measurement.comparison import compare
+from cce.measurement.evidence import BackendFigures, gather_evidence
+from cce.measurement.figures import FigureReader
 from cce.measurement.fixtures import read_fixture_set
 from cce.measurement.notices import notices
 from cce.measurement.scoring import score_backend
+from cce.measurement.slices import slice_evidence
 from cce.measurement.spans import LineWeights
 from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.index import Index
 from cce.retrieval.indexing import IndexedCorpus, Watch, index_directory
+from cce.retrieval.search import index_of_store
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to measure: `directory` wins over the corpus the set names; a comparison takes two backends."""
+    """What to measure; a comparison takes two backends.
+
+    `store`, or else `directory`, wins over the corpus that the set names.
+    """
 
     fixtures: str
     directory: str | None
     backends: tuple[str, ...]
     is_comparison: bool
+    evidence: EvidenceOptions | None = None
+    store: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """What each backend answered, what it scored, and its figures in the metrics wanted, in report order."""
+
+    rankings: Mapping[str, Sequence[Ranking]]
+    scores: tuple[BackendScore, ...]
+    figures: tuple[BackendFigures, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The report, and what its reader should know besides: one line each."""
+    """The report, what it was made from, and what its reader should know besides: one line each."""
 
     report: Report
+    fixtures: FixtureSet
+    rankings: Mapping[str, Sequence[Ranking]]
     notices: tuple[str, ...]
 
 
 def evaluate(plan: Plan, watch: Watch) -> Evaluation:
     """Carry out `plan`; raises CceError if it cannot be measured."""
     fixtures = read_fixture_set(plan.fixtures)
-    corpus = corpus_directory(plan, fixtures)
-    indexed = index_directory(corpus, watch)
-    report = measure(plan, fixtures, corpus, indexed.index, watch)
-    return Evaluation(report, (*indexed.notices, *_fixture_notices(fixtures, indexed)))
+    corpus = corpus_name(plan, fixtures)
+    indexed = index_corpus(plan, corpus, watch)
+    measurement = measure_backends(plan, fixtures, indexed.index, watch)
+    report = _report(plan, fixtures, corpus, indexed.index, measurement)
+    return Evaluation(report, fixtures, measurement.rankings, all_notices(fixtures, indexed))
 
 
 def measure(plan: Plan, fixtures: FixtureSet, corpus: str, index: Index, watch: Watch) -> Report:
+    """The report on an index that is already there."""
+    return _report(plan, fixtures, corpus, index, measure_backends(plan, fixtures, index, watch))
+
+
+def index_corpus(plan: Plan, corpus: str, watch: Watch) -> IndexedCorpus:
+    """The index of what `corpus_name` named: built now, or read from a store."""
+    return index_directory(corpus, watch) if plan.store is None else index_of_store(plan.store)
+
+
+def measure_backends(plan: Plan, fixtures: FixtureSet, index: Index, watch: Watch) -> Measurement:
     """Rank and score every case on every backend of `plan`."""
     weights = LineWeights(index.chunks)
-    scores = tuple(
-        score_backend(name, fixtures, rank_cases(name, index, fixtures.cases, watch), weights)
-        for name in plan.backends
-    )
-    comparison = compare(*scores) if plan.is_comparison else None
-    return Report(corpus, index.embedder.name, len(fixtures.cases), scores, comparison)
+    wanted = () if plan.evidence is None else plan.evidence.metrics
+    reader = FigureReader(wanted, fixtures.cases, index.chunks)
+    rankings = {name: rank_cases(name, index, fixtures.cases, watch) for name in plan.backends}
+    scores = tuple(score_backend(name, fixtures, ranked, weights) for name, ranked in rankings.items())
+    figures = tuple(reader.read(score, rankings[score.backend]) for score in scores)
+    return Measurement(rankings, scores, figures)
 
 
-def corpus_directory(plan: Plan, fixtures: FixtureSet) -> str:
-    """The corpus as reports name it: as given, never normalised."""
+def _report(plan: Plan, fixtures: FixtureSet, corpus: str, index: Index, measurement: Measurement) -> Report:
+    comparison = compare(*measurement.scores) if plan.is_comparison else None
+    evidence = None if plan.evidence is None else weigh(plan, plan.evidence, fixtures, measurement.figures)
+    n_cases = len(fixtures.cases)
+    return Report(corpus, index.embedder.name, n_cases, measurement.scores, comparison, evidence)
+
+
+def weigh(
+    plan: Plan, options: EvidenceOptions, fixtures: FixtureSet, figures: Sequence[BackendFigures]
+) -> Evidence:
+    """What the figures of all backends say, and with a comparison those of the two against each other."""
+    ids = [case.id for case in fixtures.cases]
+    pair = (figures[0], figures[1]) if plan.is_comparison else None
+    return gather_evidence(options, ids, figures, pair, slice_evidence(fixtures.cases, figures, pair))
+
+
+def corpus_name(plan: Plan, fixtures: FixtureSet) -> str:
+    """The corpus as reports name it, a store or a directory: as given, never normalised."""
+    if plan.store is not None:
+        return plan.store
     if plan.directory is not None:
         return plan.directory
     if fixtures.corpus is None:
         raise UsageError(
-            f"{fixtures.path}: no corpus: give --dir DIR, or start the set with a header line "
+            f"{fixtures.path}: no corpus: give --dir DIR or --store FILE, or start the set with "
             '{"schema": "cce.relevance/v1", "corpus": "DIR"}'
         )
     # Joined with `/` on every system, so that the report's bytes are the same.
@@ -87,8 +138,9 @@ def rank_cases(backend: str, index: Index, cases: Iterable[Case], watch: Watch) 
     return rankings
 
 
-def _fixture_notices(fixtures: FixtureSet, indexed: IndexedCorpus) -> list[str]:
+def all_notices(fixtures: FixtureSet, indexed: IndexedCorpus) -> tuple[str, ...]:
+    """What makes figures doubtful without changing them: of the corpus, then of the set."""
     kinds_by_file: dict[str, set[str]] = {}
     for chunk in indexed.index.chunks:
         kinds_by_file.setdefault(chunk.file_path, set()).add(chunk.kind)
-    return notices(fixtures, kinds_by_file, indexed.why_absent)
+    return (*indexed.notices, *notices(fixtures, kinds_by_file, indexed.why_absent))

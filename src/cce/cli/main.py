@@ -20,6 +20,13 @@ from cce.version import __version__
 
 _COMMANDS = {
     "relevance": "score rankings against a labelled fixture set",
+    "compare": "compare two saved reports case by case",
+    "metrics": "list the metrics and their definitions",
+    "index": "keep an index beside the code",
+    "search": "see what a backend answers to one query",
+    "stats": "see what a store holds and whether it is still true",
+    "fixtures": "check, pin, re-anchor, draft and label fixture sets",
+    "schema": "print the JSON Schema of a file format",
     "conformance": "write the chunk list of a directory, to compare implementations",
 }
 

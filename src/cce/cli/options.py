@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+
+from cce.domain.evidence import EvidenceOptions
 from cce.errors import UsageError
 from cce.registry import unknown_name
 from cce.retrieval.backends.catalog import BACKENDS, DEFAULT_BACKENDS
@@ -23,10 +30,89 @@ def parse_comparison(typed: str) -> tuple[str, str]:
 
 
 def _parse_names(option: str, typed: str) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(name.strip() for name in typed.split(",") if name.strip()))
+    names = split_names(typed)
     if not names:
         raise UsageError(f"{option} names no backend; known: {', '.join(BACKENDS.names())}")
     for name in names:
-        if name not in BACKENDS.names():
+        if name not in BACKENDS:
             raise UsageError(unknown_name("backend", name, BACKENDS.names()))
     return names
+
+
+def split_names(typed: str) -> tuple[str, ...]:
+    """The names of a comma list, each once, in the order typed."""
+    return tuple(dict.fromkeys(name.strip() for name in typed.split(",") if name.strip()))
+
+
+_EVIDENCE_OPTIONS = (
+    click.option("--evidence", "is_wanted", is_flag=True, help="Say how sure the figures are, and by tag."),
+    click.option(
+        "--metrics",
+        metavar="A,B,..",
+        help="With --evidence: the metrics to weigh, precision_at_k,recall,mrr,f1 by default; "
+        "cce metrics lists all.",
+    ),
+    click.option(
+        "--alpha",
+        type=float,
+        metavar="F",
+        help="With --evidence: how often luck alone may pass for a difference, 0.05 by default.",
+    ),
+    click.option(
+        "--min-effect",
+        type=float,
+        metavar="F",
+        help="With --evidence: the least mean difference that matters to you, 0 (any) by default.",
+    ),
+    click.option(
+        "--seed", type=int, metavar="N", help="With --evidence: the seed of the resampling, 0 by default."
+    ),
+    click.option(
+        "--resamples", type=int, metavar="N", help="With --evidence: how many resamples, 10000 by default."
+    ),
+)
+
+
+def evidence_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `--evidence`; it receives them as `evidence: EvidenceOptions | None`."""
+
+    @functools.wraps(command)
+    def with_evidence(
+        *,
+        is_wanted: bool,
+        metrics: str | None,
+        alpha: float | None,
+        min_effect: float | None,
+        seed: int | None,
+        resamples: int | None,
+        **others: object,
+    ) -> None:
+        numbers = {"alpha": alpha, "min_effect": min_effect, "seed": seed, "resamples": resamples}
+        command(evidence=parse_evidence(metrics, numbers, is_wanted=is_wanted), **others)
+
+    for option in reversed(_EVIDENCE_OPTIONS):
+        with_evidence = option(with_evidence)
+    return with_evidence
+
+
+def parse_evidence(
+    metrics: str | None, numbers: Mapping[str, float | None], *, is_wanted: bool
+) -> EvidenceOptions | None:
+    """What kind of evidence is asked for; `numbers` are fields of EvidenceOptions, None where not typed."""
+    typed: dict[str, Any] = {name: number for name, number in numbers.items() if number is not None}
+    if metrics is not None:
+        typed["metrics"] = metrics
+    if not is_wanted:
+        if typed:
+            option = "--" + next(iter(typed)).replace("_", "-")
+            raise UsageError(f"{option} says how to weigh the evidence: add --evidence, or leave it out")
+        return None
+    if metrics is not None:
+        typed["metrics"] = _parse_metrics(metrics)
+    return EvidenceOptions(**typed)
+
+
+def _parse_metrics(typed: str) -> tuple[str, ...]:
+    from cce.measurement.metrics.catalog import metric_called
+
+    return tuple(metric_called(name).name for name in split_names(typed))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from cce.cli.exits import warn, write_result
-from cce.cli.options import parse_backends, parse_comparison
+from cce.cli.options import evidence_options, parse_backends, parse_comparison
 from cce.cli.progress import Progress
+from cce.domain.evidence import EvidenceOptions
 from cce.errors import UsageError
 
 
@@ -17,10 +18,12 @@ from cce.errors import UsageError
     "  cce relevance eval/code.jsonl\n"
     "  cce relevance eval/code.jsonl --dir src --backend bm25,hybrid\n"
     "  cce relevance eval/code.jsonl --compare bm25,hybrid\n"
+    "  cce relevance eval/code.jsonl --compare bm25,hybrid --evidence --metrics ndcg,mrr\n"
     "  cce relevance eval/code.jsonl --json > report.json",
 )
 @click.argument("fixtures", metavar="FIXTURES")
 @click.option("--dir", "directory", metavar="DIR", help="Corpus directory; wins over the one the set names.")
+@click.option("--store", metavar="FILE", help="Score the index in this store instead of a directory.")
 @click.option(
     "--backend",
     "backends",
@@ -32,18 +35,29 @@ from cce.errors import UsageError
     "--compare", "comparison", metavar="A,B", help="Score two backends and test whether B differs from A."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as cce.relevance.report/v2 JSON.")
+@evidence_options
 def command(
-    fixtures: str, directory: str | None, backends: str | None, comparison: str | None, as_json: bool
+    fixtures: str,
+    directory: str | None,
+    store: str | None,
+    backends: str | None,
+    comparison: str | None,
+    as_json: bool,
+    evidence: EvidenceOptions | None,
 ) -> None:
     """Score how well backends rank the labelled queries of FIXTURES.
 
     FIXTURES is a cce.relevance/v1 set: one JSON object a line, each with a query and the anchors
     that a good answer must touch.
 
-    Prints precision at k, recall, MRR and F1 of each backend, and with --compare the paired
-    differences and how sure they are. A bad score is a finding, not a failure: the exit code is 0
-    whenever it could be measured, else 2.
+    Prints precision at k, recall, MRR and F1 of each backend, with --compare the paired differences
+    and a t-test on them. --evidence adds what a decision needs: intervals, tests that assume less,
+    what this set could have seen at all, a verdict, and the slices by tag.
+
+    A bad score is a finding, not a failure: the exit code is 0 whenever it could be measured, else 2.
     """
+    if directory is not None and store is not None:
+        raise UsageError("--dir and --store exclude each other: a store holds the chunks of its directory")
     if backends is not None and comparison is not None:
         raise UsageError(
             "--backend and --compare exclude each other: --compare scores the two backends it names"
@@ -53,7 +67,9 @@ def command(
     from cce.pipeline import Plan, evaluate
     from cce.report.catalog import RENDERERS
 
-    plan = Plan(fixtures, directory, names, is_comparison=comparison is not None)
+    plan = Plan(
+        fixtures, directory, names, is_comparison=comparison is not None, evidence=evidence, store=store
+    )
     with Progress() as progress:
         evaluation = evaluate(plan, progress)
     for notice in evaluation.notices:

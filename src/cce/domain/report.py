@@ -5,15 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cce.domain.comparison import Comparison
+from cce.domain.evidence import Evidence
 from cce.domain.scores import BackendScore
 
 
 @dataclass(frozen=True, slots=True)
+class SavedPair:
+    """The files of two saved reports that were compared, and how many cases only one of them has."""
+
+    old: str
+    new: str
+    n_left_out: int
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """What was measured: `corpus` as the user named it, one score per backend in report order."""
+    """What was measured: `corpus` as the user named it, one score per backend in report order.
+
+    `saved` is set where the figures come from two reports; their six decimals are all there is.
+    """
 
     corpus: str
     embedder: str
     n_queries: int
     backends: tuple[BackendScore, ...]
     comparison: Comparison | None
+    evidence: Evidence | None = None
+    saved: SavedPair | None = None

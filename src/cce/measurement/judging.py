@@ -1,7 +1,8 @@
 """Case and ranking in, judgment out: which hits touch which anchors.
 
 Every metric reads the judgment alone, so what matching means is decided here and nowhere else. The
-matrix is kept sparse, a few anchor positions per hit, because most hits touch no anchor at all.
+matrix is kept sparse, a few anchor positions per hit, because most hits touch no anchor at all. What
+the whole index could have given at best is found in `ideals`.
 """
 
 from __future__ import annotations
@@ -25,31 +26,47 @@ class Judgment:
     """What the first `k` hits of a ranking touch.
 
     `matches` has one entry per hit, at most `k`: the 0-based positions of the anchors it matches,
-    ascending. `grades` has one entry per anchor of the case.
+    ascending. `grades` has one entry per anchor of the case. `ideal` has the grades of the relevant
+    chunks of the whole index, best first, at most `k`; it is empty as well where nobody looked.
     """
 
     k: int
     matches: tuple[tuple[int, ...], ...]
     grades: tuple[int, ...]
+    ideal: tuple[int, ...] = ()
 
     @property
     def n_anchors(self) -> int:
         """How many anchors the case has, repeated ones counted each time."""
         return len(self.grades)
 
+    @property
+    def hit_grades(self) -> tuple[int, ...]:
+        """The grade of each hit: the highest among the anchors it matches, 0 if none."""
+        return tuple(best_grade(self.grades, matched) for matched in self.matches)
 
-def judge(case: Case, ranking: Ranking) -> Judgment:
+
+def judge(case: Case, ranking: Ranking, ideal: tuple[int, ...] = ()) -> Judgment:
     """Match the first k hits of `ranking` against the anchors of `case`.
 
     A hit looks only at the anchors of its file or kind, so many hits times many anchors stays cheap.
     """
-    anchors = _AnchorTable(case.anchors)
+    anchors = AnchorTable(case.anchors)
     matches = tuple(anchors.matched_by(hit.chunk) for hit in ranking[: case.k])
-    grades = tuple(case.grades.get(anchor.text, UNGRADED) for anchor in case.anchors)
-    return Judgment(case.k, matches, grades)
+    return Judgment(case.k, matches, anchor_grades(case), ideal)
 
 
-class _AnchorTable:
+def anchor_grades(case: Case) -> tuple[int, ...]:
+    """One grade per anchor of `case`."""
+    return tuple(case.grades.get(anchor.text, UNGRADED) for anchor in case.anchors)
+
+
+def best_grade(grades: Sequence[int], matched: Iterable[int]) -> int:
+    """The highest of the `grades` at the positions `matched`, 0 if there is none."""
+    return max((grades[position] for position in matched), default=0)
+
+
+class AnchorTable:
     """Anchors by what they name, so that a chunk finds its own ones without walking over all."""
 
     def __init__(self, anchors: Iterable[Anchor]) -> None:
@@ -61,19 +78,20 @@ class _AnchorTable:
                 self._unranged[names].append(position)
             else:
                 spans[names].append((anchor.lines.first, anchor.lines.last, position))
-        self._ranged = {names: _RangedAnchors(of_names) for names, of_names in spans.items()}
+        self._ranged = {names: Spans(of_names) for names, of_names in spans.items()}
         self._of_any_line: dict[tuple[str, str], tuple[int, ...]] = {}
 
     def matched_by(self, chunk: Chunk) -> tuple[int, ...]:
         """Positions of the anchors that `chunk` satisfies, ascending."""
-        unranged = self._matched_on_any_line(chunk.file_path, chunk.kind)
+        unranged = self.matched_on_any_line(chunk.file_path, chunk.kind)
         ranged: list[int] = []
         for names in ((chunk.file_path, None), (chunk.file_path, chunk.kind)):
             if names in self._ranged:
                 ranged += self._ranged[names].overlapping(chunk.start_line, chunk.end_line)
         return tuple(sorted([*unranged, *ranged])) if ranged else unranged
 
-    def _matched_on_any_line(self, path: str, kind: str) -> tuple[int, ...]:
+    def matched_on_any_line(self, path: str, kind: str) -> tuple[int, ...]:
+        """Positions of the anchors without a range that every chunk of that file and kind satisfies."""
         # Remembered, so that the many hits of one kind share one tuple.
         if (path, kind) not in self._of_any_line:
             matched: list[int] = []
@@ -83,17 +101,17 @@ class _AnchorTable:
         return self._of_any_line[path, kind]
 
 
-class _RangedAnchors:
-    """The ranged anchors of one file and kind, as `(first, last, position)` sorted by first line."""
+class Spans:
+    """Spans of lines as `(first, last, position)`, looked up by the lines they share."""
 
-    def __init__(self, spans: Sequence[tuple[int, int, int]]) -> None:
+    def __init__(self, spans: Iterable[tuple[int, int, int]]) -> None:
         ordered = sorted(spans)
         self._firsts = [first for first, _, _ in ordered]
         self._lasts = [(last, position) for _, last, position in ordered]
         self._reach = list(accumulate((last for _, last, _ in ordered), max))
 
     def overlapping(self, start: int, end: int) -> list[int]:
-        """Positions of the anchors that share a line with `start..end`."""
+        """Positions of the spans that share a line with `start..end`."""
         # All before the first one whose running reach gets to `start` end too early, all from the
         # first one that begins behind `end` begin too late.
         candidates = self._lasts[bisect_left(self._reach, start) : bisect_right(self._firsts, end)]

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 
 from cce.domain.comparison import Comparison, PairedTest
-from cce.domain.report import Report
+from cce.domain.report import Report, SavedPair
 from cce.domain.scores import BackendScore, CaseScore, TokenScore
 from cce.numerals import format_score, format_signed
+from cce.report.evidence_json import evidence_record
 
 SCHEMA = "cce.relevance.report/v2"
 
@@ -34,7 +35,15 @@ def _report(report: Report) -> Json:
     }
     if report.comparison is not None:
         fields["compare"] = _comparison(report.comparison)
+    if report.evidence is not None:
+        fields["evidence"] = evidence_record(report.evidence)
+    if report.saved is not None:
+        fields["saved"] = _saved(report.saved)
     return fields
+
+
+def _saved(saved: SavedPair) -> Json:
+    return {"old": saved.old, "new": saved.new, "left_out": saved.n_left_out}
 
 
 def _backend(score: BackendScore) -> Json:

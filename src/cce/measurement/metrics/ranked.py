@@ -1,4 +1,4 @@
-"""A judgment in, a figure in [0, 1] out: pure formulas that see neither chunks nor anchors."""
+"""The four figures of every report, from a judgment: pure formulas that see neither chunks nor anchors."""
 
 from __future__ import annotations
 

@@ -1,0 +1,63 @@
+"""`cce compare`: two saved reports, case by case."""
+
+from __future__ import annotations
+
+import click
+
+from cce.cli.exits import write_result
+from cce.cli.options import evidence_options, split_names
+from cce.domain.evidence import EvidenceOptions
+from cce.errors import UsageError
+
+
+@click.command(
+    name="compare",
+    short_help="compare two saved reports case by case",
+    epilog="\b\nExamples:\n"
+    "  cce relevance eval/code.jsonl --json > old.json\n"
+    "  (change the ranking)\n"
+    "  cce relevance eval/code.jsonl --json > new.json\n"
+    "  cce compare old.json new.json --backend hybrid --evidence",
+)
+@click.argument("old", metavar="OLD.json")
+@click.argument("new", metavar="NEW.json")
+@click.option(
+    "--backend",
+    "backends",
+    metavar="A[,B]",
+    help="The backend to compare, or that of OLD and that of NEW; not needed where only one can be meant.",
+)
+@click.option(
+    "--common", "only_shared", is_flag=True, help="Compare the cases that both have with the same k."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
+@evidence_options
+def command(
+    old: str,
+    new: str,
+    backends: str | None,
+    only_shared: bool,
+    as_json: bool,
+    evidence: EvidenceOptions | None,
+) -> None:
+    """Compare a backend in NEW.json with one in OLD.json: what moved since the report was saved.
+
+    Both are cce.relevance.report/v2 files, as --json of cce relevance writes them. Cases are paired
+    by their ids, and all must be in both files with the same k unless --common is given. Deltas are
+    NEW - OLD, so positive means that the new one is better.
+    """
+    from cce.measurement.pairing import PairingPlan, compare_saved
+    from cce.report.catalog import RENDERERS
+
+    names = None if backends is None else _parse_backends(backends)
+    report = compare_saved(PairingPlan(old, new, names, only_shared, evidence))
+    write_result(RENDERERS["json" if as_json else "text"](report))
+
+
+def _parse_backends(typed: str) -> tuple[str, ...]:
+    names = split_names(typed)
+    if not 1 <= len(names) <= 2:
+        raise UsageError(
+            f"--backend takes one name, or one for OLD and one for NEW, as in bm25,hybrid; got {typed!r}"
+        )
+    return names

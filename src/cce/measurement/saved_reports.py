@@ -1,0 +1,187 @@
+"""The door for reports that were saved: bytes of a `cce.relevance.report/v2`, of ours or of any producer.
+
+Scores by backend leave, as exact as six decimals are. What is no whole and sound report raises
+ReportError: `path: fault, way out`. Keys that v2 does not know are ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, NoReturn
+
+import msgspec
+
+from cce.domain.anchor import on_one_line, quoted
+from cce.domain.scores import BackendScore, CaseScore, TokenScore
+from cce.errors import ReportError
+
+SCHEMA = "cce.relevance.report/v2"
+
+_WAY_OUT = "save one with cce relevance SET --json > FILE"
+_N_SHOWN = 5
+_SCORE_RULE = 'a string from "0.000000" to "1.000000" with six decimals'
+_SCORE_PATTERN = r"\A(?:0\.[0-9]{6}|1\.0{6})\Z"
+# msgspec ends its messages with where the value stands.
+_FAULT = re.compile(r"(.*?)(?: - at `\$\.?(.*)`)?", re.DOTALL)
+
+_Score = Annotated[str, msgspec.Meta(pattern=_SCORE_PATTERN)]
+_Count = Annotated[int, msgspec.Meta(ge=0)]
+_Positive = Annotated[int, msgspec.Meta(ge=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedReport:
+    """What a report says: `path`, `corpus` and `embedder` as written, at least one backend."""
+
+    path: str
+    corpus: str
+    embedder: str
+    backends: tuple[BackendScore, ...]
+
+
+def read_saved_report(path: str) -> SavedReport:
+    """The report in the file `path`; raises ReportError when it cannot be read."""
+    try:
+        with open(path, "rb") as stream:
+            raw = stream.read()
+    except (OSError, ValueError) as exc:  # ValueError: a NUL in the path
+        reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
+        raise ReportError(f"{on_one_line(path)}: cannot read the report ({reason}), {_WAY_OUT}") from exc
+    return parse_saved_report(raw, path)
+
+
+def parse_saved_report(raw: bytes, path: str) -> SavedReport:
+    """The report that `raw` spells; `path` is only the place that messages name."""
+    try:
+        report = _checked(_parse_json(raw))
+        backends = tuple(_backend_score(row, report.queries) for row in report.backends)
+        _require_unique("backend", [backend.backend for backend in backends])
+    except ReportError as exc:
+        raise ReportError(f"{on_one_line(path)}: {exc}") from exc
+    return SavedReport(path, report.corpus, report.embedder, backends)
+
+
+class _Tokens(msgspec.Struct):
+    precision: _Score
+    recall: _Score
+    iou: _Score
+
+
+class _TokenMeans(_Tokens):
+    queries: _Positive
+
+
+class _CaseRow(msgspec.Struct):
+    id: str
+    k: _Positive
+    precision_at_k: _Score
+    recall: _Score
+    mrr: _Score
+    f1: _Score
+    first_relevant_rank: _Positive | None
+    tokens: _Tokens | None = None
+
+
+class _BackendRow(msgspec.Struct):
+    backend: str
+    precision_at_k: _Score
+    recall: _Score
+    mrr: _Score
+    f1: _Score
+    per_query: Annotated[list[_CaseRow], msgspec.Meta(min_length=1)]
+    tokens: _TokenMeans | None = None
+
+
+class _Report(msgspec.Struct):
+    corpus: str
+    embedder: str
+    queries: _Count
+    backends: Annotated[list[_BackendRow], msgspec.Meta(min_length=1)]
+
+
+def _parse_json(raw: bytes) -> object:
+    # Not msgspec: it refuses the lone surrogates by which a report spells a path that is not UTF-8.
+    try:
+        value: object = json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse_constant)
+    except json.JSONDecodeError as exc:
+        raise ReportError(
+            f"line {exc.lineno}, column {exc.colno}: no whole JSON document ({exc.msg}), {_WAY_OUT}"
+        ) from exc
+    except (ValueError, RecursionError) as exc:  # not UTF-8, a number of thousands of digits, deep nesting
+        fault = "nested too deep" if isinstance(exc, RecursionError) else on_one_line(str(exc))
+        raise ReportError(f"no readable JSON ({fault}), {_WAY_OUT}") from exc
+    return value
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ReportError(f"{name} is not JSON and no score, {_WAY_OUT}")
+
+
+def _checked(value: object) -> _Report:
+    schema = value.get("schema") if isinstance(value, dict) else None
+    if schema != SCHEMA:
+        found = f"schema {quoted(schema)}" if isinstance(schema, str) else "no schema"
+        raise ReportError(f"not a report this version reads ({found}), it must be '{SCHEMA}': {_WAY_OUT}")
+    try:
+        return msgspec.convert(value, _Report)
+    except msgspec.ValidationError as exc:
+        raise ReportError(_field_fault(str(exc))) from exc
+
+
+def _field_fault(wording: str) -> str:
+    match = _FAULT.fullmatch(wording)
+    fault, place = (match[1], match[2]) if match else (wording, None)
+    if "matching regex" in fault:
+        fault = f"Expected {_SCORE_RULE}"
+    fault = fault[:1].lower() + fault[1:].replace("`", "")
+    return f"{place or 'the top'}: {fault}; {_WAY_OUT}"
+
+
+def _backend_score(row: _BackendRow, n_queries: int) -> BackendScore:
+    place = f"backend {quoted(row.backend)}"
+    if len(row.per_query) != n_queries:
+        raise ReportError(
+            f"{place} has {len(row.per_query)} cases, but the report counts {n_queries} queries: {_WAY_OUT}"
+        )
+    _require_unique(f"{place}: case", [case.id for case in row.per_query])
+    cases = tuple(map(_case_score, row.per_query))
+    return BackendScore(
+        backend=row.backend,
+        precision_at_k=float(row.precision_at_k),
+        recall=float(row.recall),
+        mrr=float(row.mrr),
+        f1=float(row.f1),
+        tokens=_token_score(row.tokens),
+        n_ranged=sum(1 for case in cases if case.tokens is not None),
+        cases=cases,
+    )
+
+
+def _case_score(row: _CaseRow) -> CaseScore:
+    return CaseScore(
+        id=row.id,
+        k=row.k,
+        precision_at_k=float(row.precision_at_k),
+        recall=float(row.recall),
+        mrr=float(row.mrr),
+        f1=float(row.f1),
+        first_relevant_rank=row.first_relevant_rank,
+        tokens=_token_score(row.tokens),
+    )
+
+
+def _token_score(row: _Tokens | None) -> TokenScore | None:
+    return None if row is None else TokenScore(float(row.precision), float(row.recall), float(row.iou))
+
+
+def _require_unique(noun: str, names: Sequence[str]) -> None:
+    repeated = [name for name, times in Counter(names).items() if times > 1]
+    if repeated:
+        few = ", ".join(map(quoted, repeated[:_N_SHOWN])) + (", …" if len(repeated) > _N_SHOWN else "")
+        raise ReportError(
+            f"{noun} named more than once: {few}; give each its own name in the set, and save again"
+        )

@@ -1,0 +1,113 @@
+"""Evidence in, the value of the report's key `evidence` out. Every field is spelled out."""
+
+from __future__ import annotations
+
+from cce.domain.evidence import (
+    BackendEvidence,
+    ComparisonEvidence,
+    DifferenceEvidence,
+    Evidence,
+    Interval,
+    SliceDifference,
+    SliceEvidence,
+)
+from cce.numerals import format_score, format_signed
+
+Json = dict[str, object]
+
+
+def evidence_record(evidence: Evidence) -> Json:
+    """Figures as six-decimal strings, counts as integers, undefined ones null."""
+    fields: Json = {
+        "alpha": format_score(evidence.options.alpha),
+        "min_effect": format_score(evidence.options.min_effect),
+        "resamples": evidence.options.resamples,
+        "seed": evidence.options.seed,
+        "metrics": list(evidence.options.metrics),
+        "backends": [_backend(each) for each in evidence.backends],
+    }
+    if evidence.compare is not None:
+        fields["compare"] = _comparison(evidence.compare)
+    if evidence.slices:
+        fields["slices"] = [_slice(each) for each in evidence.slices]
+    return fields
+
+
+def _backend(each: BackendEvidence) -> Json:
+    return {
+        "backend": each.backend,
+        "metrics": {name: _interval(interval) for name, interval in each.metrics.items()},
+    }
+
+
+def _interval(interval: Interval) -> Json:
+    return {
+        "n": interval.n,
+        "mean": _score(interval.mean),
+        "ci95_low": _score(interval.ci95_low),
+        "ci95_high": _score(interval.ci95_high),
+    }
+
+
+def _comparison(compare: ComparisonEvidence) -> Json:
+    return {
+        "a": compare.a,
+        "b": compare.b,
+        "metrics": {name: _difference(each) for name, each in compare.metrics.items()},
+    }
+
+
+def _difference(each: DifferenceEvidence) -> Json:
+    return {
+        "n": each.n,
+        "better": list(each.better),
+        "worse": list(each.worse),
+        "tied": each.tied,
+        "sign_p": format_score(each.sign_p),
+        "flip_p": format_score(each.flip_p),
+        "flip_method": each.flip_method.value,
+        "holm_p": format_score(each.holm_p),
+        "mean_delta": _signed(each.mean_delta),
+        "ci95_low": _signed(each.ci95_low),
+        "ci95_high": _signed(each.ci95_high),
+        "effect_size": _signed(each.effect_size),
+        "mde": _score(each.mde),
+        "n_needed": each.n_needed,
+        "attainable_p": format_score(each.attainable_p),
+        "verdict": each.verdict.value,
+    }
+
+
+def _slice(each: SliceEvidence) -> Json:
+    fields: Json = {
+        "tag": each.name,
+        "n": each.n,
+        "backends": [
+            {
+                "backend": backend.backend,
+                "metrics": {name: _score(figure) for name, figure in backend.metrics.items()},
+            }
+            for backend in each.backends
+        ],
+    }
+    if each.compare is not None:
+        fields["compare"] = {name: _slice_difference(of_metric) for name, of_metric in each.compare.items()}
+    return fields
+
+
+def _slice_difference(each: SliceDifference) -> Json:
+    return {
+        "mean_delta": _signed(each.mean_delta),
+        "better": each.better,
+        "worse": each.worse,
+        "tied": each.tied,
+        "sign_p": format_score(each.sign_p),
+    }
+
+
+def _score(value: float | None) -> str | None:
+    return None if value is None else format_score(value)
+
+
+def _signed(value: float | None) -> str | None:
+    return None if value is None else format_signed(value)

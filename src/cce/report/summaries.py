@@ -1,0 +1,123 @@
+"""Summaries of indexing runs and stores, as aligned text and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+from cce.domain.summary import Freshness, IndexingSummary, StoreSummary
+from cce.numerals import format_score
+from cce.report.tables import one_line
+
+_N_PATHS_SHOWN = 5
+
+
+def render_indexing_text(summary: IndexingSummary) -> str:
+    """One line a fact, labels aligned."""
+    rows = [
+        ("indexed", f"{summary.n_files} files of {summary.directory}"),
+        ("chunks", f"{summary.n_chunks} (about {summary.n_tokens} tokens)"),
+        ("skipped", _counts(summary.n_skipped)),
+        ("sensitive", f"{len(summary.sensitive)} not opened{_some_paths(summary.sensitive)}"),
+        ("embedder", summary.embedder),
+        ("store", f"{summary.store} ({_size(summary.n_bytes)})"),
+        ("elapsed", f"{summary.elapsed_seconds:.2f} s"),
+    ]
+    return _table(rows)
+
+
+def render_indexing_json(summary: IndexingSummary) -> str:
+    """One object, keys sorted; counts are integers."""
+    return _json(
+        {
+            "chunks": summary.n_chunks,
+            "directory": summary.directory,
+            "elapsed_seconds": format_score(summary.elapsed_seconds),
+            "embedder": summary.embedder,
+            "files": summary.n_files,
+            "sensitive": list(summary.sensitive),
+            "skipped": dict(summary.n_skipped),
+            "store": summary.store,
+            "store_bytes": summary.n_bytes,
+            "tokens": summary.n_tokens,
+        }
+    )
+
+
+def render_store_text(summary: StoreSummary) -> str:
+    """One line a fact, labels aligned."""
+    model = "" if summary.embedder_model is None else f" ({summary.embedder_model})"
+    rows = [
+        ("store", f"{summary.store} ({_size(summary.n_bytes)}, format {summary.format_version})"),
+        ("files", str(summary.n_files)),
+        ("chunks", f"{summary.n_chunks} (on average {summary.tokens_per_chunk:.1f} tokens)"),
+        ("languages", _counts(summary.n_by_language)),
+        ("kinds", _counts(summary.n_by_kind)),
+        ("embedder", f"{summary.embedder}{model}"),
+        ("directory", _freshness(summary.freshness)),
+    ]
+    return _table(rows)
+
+
+def render_store_json(summary: StoreSummary) -> str:
+    """One object, keys sorted; `directory` is null where the store was compared with none."""
+    return _json(
+        {
+            "average_tokens": format_score(summary.tokens_per_chunk),
+            "chunks": summary.n_chunks,
+            "directory": _freshness_record(summary.freshness),
+            "embedder": summary.embedder,
+            "embedder_model": summary.embedder_model,
+            "files": summary.n_files,
+            "format_version": summary.format_version,
+            "kinds": dict(summary.n_by_kind),
+            "languages": dict(summary.n_by_language),
+            "store": summary.store,
+            "store_bytes": summary.n_bytes,
+            "tokens": summary.n_tokens,
+        }
+    )
+
+
+def _freshness(freshness: Freshness | None) -> str:
+    if freshness is None:
+        return "not compared; name it with --dir"
+    if freshness.is_fresh:
+        return f"{freshness.directory} matches"
+    differences = (("new", freshness.new), ("changed", freshness.changed), ("deleted", freshness.deleted))
+    told = [f"{len(paths)} {word}{_some_paths(paths)}" for word, paths in differences if paths]
+    return f"{freshness.directory} differs: {'; '.join(told)}"
+
+
+def _freshness_record(freshness: Freshness | None) -> dict[str, object] | None:
+    if freshness is None:
+        return None
+    return {
+        "changed": list(freshness.changed),
+        "deleted": list(freshness.deleted),
+        "matches": freshness.is_fresh,
+        "new": list(freshness.new),
+        "path": freshness.directory,
+    }
+
+
+def _counts(n_by_name: Mapping[str, int]) -> str:
+    return ", ".join(f"{n} {name}" for name, n in n_by_name.items()) or "nothing"
+
+
+def _some_paths(paths: Sequence[str]) -> str:
+    if not paths:
+        return ""
+    return f" ({', '.join(paths[:_N_PATHS_SHOWN])}{', …' if len(paths) > _N_PATHS_SHOWN else ''})"
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 100_000 else f"{n_bytes / 1e3:.1f} kB"
+
+
+def _table(rows: Iterable[tuple[str, str]]) -> str:
+    return "".join(f"{label:<9}: {one_line(text)}\n" for label, text in rows)
+
+
+def _json(record: Mapping[str, object]) -> str:
+    return json.dumps(record, indent=2, ensure_ascii=False, sort_keys=True) + "\n"

@@ -1,0 +1,36 @@
+"""How a table of text is laid out: one way to align, one way to keep a name on its line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+UNDEFINED = "n/a"
+
+_NAME_WIDTH = 10
+# What would end a line, move the cursor or be no character at all.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def row(name: str, cells: Iterable[str], widths: Iterable[int], name_width: int = _NAME_WIDTH) -> str:
+    """A line of columns as wide as told; a name too long for its column pushes the rest."""
+    aligned = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+    return f"  {one_line(name):<{name_width}}{''.join(aligned)}"
+
+
+def align(rows: Sequence[Sequence[str]], n_left: int) -> list[str]:
+    """Lines of columns as wide as their widest cell, the first `n_left` left aligned, the others right."""
+    cells = [[one_line(cell) for cell in each] for each in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return [_aligned(each, widths, n_left) for each in cells]
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int], n_left: int) -> str:
+    left = (f"{cell:<{width}}" for cell, width in zip(cells[:n_left], widths[:n_left], strict=True))
+    right = (f"{cell:>{width}}" for cell, width in zip(cells[n_left:], widths[n_left:], strict=True))
+    return f"  {'  '.join((*left, *right))}".rstrip(" ")
+
+
+def one_line(text: str) -> str:
+    r"""`text` with control characters, line ends and lone surrogates spelled out, as `\n` or `\x1b`."""
+    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)

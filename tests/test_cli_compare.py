@@ -1,0 +1,310 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cce.cli.main import main
+from cce.domain.report import Report
+from cce.domain.scores import BackendScore, CaseScore, TokenScore
+from cce.measurement.pairing import PairingPlan, compare_saved, pair_cases
+from cce.measurement.scoring import summarize
+from cce.numerals import format_signed
+from cce.report.json_v2 import render_json
+from oracle import Oracle
+
+Capture = pytest.CaptureFixture[bytes]
+
+
+def case(name: str, mrr: float, k: int = 10, tokens: TokenScore | None = None) -> CaseScore:
+    return CaseScore(name, k, mrr / 2, mrr, mrr, mrr, 1 if mrr else None, tokens)
+
+
+def score(backend: str, *cases: CaseScore) -> BackendScore:
+    return summarize(backend, cases)
+
+
+def save(path: Path, *scores: BackendScore, corpus: str = "src", embedder: str = "hash") -> None:
+    report = Report(corpus, embedder, len(scores[0].cases), scores, None)
+    path.write_bytes(render_json(report).encode())
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory, with a report of seven cases before a change and one after it."""
+    monkeypatch.chdir(tmp_path)
+    old = [case(f"q{n}", 0.5) for n in range(1, 8)]
+    new = [*(case(f"q{n}", 1.0) for n in range(1, 7)), case("q7", 0.5)]
+    save(tmp_path / "old.json", score("bm25", *old), score("hybrid", *old))
+    save(tmp_path / "new.json", score("hybrid", *new))
+    return tmp_path
+
+
+def printed(capture: Capture, *arguments: str) -> str:
+    assert main(["compare", *arguments]) == 0
+    out, err = capture.readouterr()
+    assert err == b""
+    return out.decode()
+
+
+def as_json(capture: Capture, *arguments: str) -> dict[str, Any]:
+    fields: dict[str, Any] = json.loads(printed(capture, *arguments, "--json"))
+    return fields
+
+
+def refused(capture: Capture, *arguments: str) -> str:
+    assert main(["compare", *arguments]) == 2
+    out, err = capture.readouterr()
+    assert out == b""
+    (line,) = err.decode().splitlines()
+    return line.removeprefix("error: ")
+
+
+def test_the_only_shared_backend_is_compared_without_asking(folder: Path, capsysbinary: Capture) -> None:
+    assert printed(capsysbinary, "old.json", "new.json") == (
+        """\
+CCE compare — two saved reports, paired by case (cce.relevance.report/v2)
+  old     : old.json
+  new     : new.json
+  figures : as saved, with six decimals
+  corpus  : src
+  embedder: hash
+  queries : 7
+
+  backend            P@k      recall         MRR          F1
+  old:hybrid    0.250000    0.500000    0.500000    0.500000
+  new:hybrid    0.464286    0.928571    0.928571    0.928571
+
+  per-query deltas (old:hybrid → new:hybrid; positive = new:hybrid wins)
+  query                           dP@k     drecall        dMRR         dF1
+  q1                         +0.250000   +0.500000   +0.500000   +0.500000
+  q2                         +0.250000   +0.500000   +0.500000   +0.500000
+  q3                         +0.250000   +0.500000   +0.500000   +0.500000
+  q4                         +0.250000   +0.500000   +0.500000   +0.500000
+  q5                         +0.250000   +0.500000   +0.500000   +0.500000
+  q6                         +0.250000   +0.500000   +0.500000   +0.500000
+  q7                         +0.000000   +0.000000   +0.000000   +0.000000
+  mean                       +0.214286   +0.428571   +0.428571   +0.428571
+
+  paired t-test on the per-query deltas (two-sided, n=7, df=6)
+  metric        mean-delta           t           p                    95% CI
+  P@k            +0.214286   +6.000000    0.000965    [+0.126896, +0.301675]
+  recall         +0.428571   +6.000000    0.000965    [+0.253792, +0.603351]
+  MRR            +0.428571   +6.000000    0.000965    [+0.253792, +0.603351]
+  F1             +0.428571   +6.000000    0.000965    [+0.253792, +0.603351]
+"""
+    )
+
+
+def test_json_is_a_v2_report_of_two_backends_and_their_comparison(
+    folder: Path, capsysbinary: Capture
+) -> None:
+    fields = as_json(capsysbinary, "old.json", "new.json")
+    assert [row["backend"] for row in fields["backends"]] == ["old:hybrid", "new:hybrid"]
+    assert (fields["compare"]["a"], fields["compare"]["b"]) == ("old:hybrid", "new:hybrid")
+    assert fields["compare"]["metrics"]["mrr"]["mean_delta"] == "+0.428571"
+    assert fields["saved"] == {"old": "old.json", "new": "new.json", "left_out": 0}
+    assert (fields["schema"], fields["queries"]) == ("cce.relevance.report/v2", 7)
+    assert "evidence" not in fields
+
+
+def test_evidence_on_saved_reports(folder: Path, capsysbinary: Capture) -> None:
+    fields = as_json(capsysbinary, "old.json", "new.json", "--evidence", "--metrics", "mrr,hit")
+    mrr = fields["evidence"]["compare"]["metrics"]["mrr"]
+    assert (mrr["better"], mrr["worse"], mrr["tied"]) == ([f"q{n}" for n in range(1, 7)], [], 1)
+    # 6 to 0: 2 / 2^6; over a family of two Holm doubles the smaller one.
+    assert (mrr["sign_p"], mrr["flip_p"], mrr["holm_p"]) == ("0.031250", "0.031250", "0.062500")
+    assert mrr["verdict"] == "inconclusive"
+    assert "slices" not in fields["evidence"]
+    alone = as_json(capsysbinary, "old.json", "new.json", "--evidence", "--metrics", "mrr")
+    assert alone["evidence"]["compare"]["metrics"]["mrr"]["verdict"] == "improved"
+
+
+def test_two_names_take_one_backend_of_each(folder: Path, capsysbinary: Capture) -> None:
+    fields = as_json(capsysbinary, "old.json", "new.json", "--backend", "bm25, hybrid")
+    assert [row["backend"] for row in fields["backends"]] == ["old:bm25", "new:hybrid"]
+
+
+def test_two_backends_of_one_report_can_be_compared(folder: Path, capsysbinary: Capture) -> None:
+    fields = as_json(capsysbinary, "old.json", "old.json", "--backend", "bm25,hybrid")
+    assert fields["compare"]["metrics"]["mrr"]["p"] == "1.000000"
+
+
+def test_the_only_backends_are_compared_whatever_their_names(folder: Path, capsysbinary: Capture) -> None:
+    save(folder / "other.json", score("mine", *(case(f"q{n}", 0.5) for n in range(1, 8))))
+    fields = as_json(capsysbinary, "other.json", "new.json")
+    assert [row["backend"] for row in fields["backends"]] == ["old:mine", "new:hybrid"]
+
+
+def test_several_shared_backends_must_be_chosen_from(folder: Path, capsysbinary: Capture) -> None:
+    message = refused(capsysbinary, "old.json", "old.json")
+    assert message == "both reports hold bm25, hybrid: choose one with --backend, as in --backend hybrid"
+
+
+def test_no_shared_backend_lists_what_each_holds(folder: Path, capsysbinary: Capture) -> None:
+    save(folder / "mine.json", score("x", case("q1", 1.0)), score("y", case("q1", 1.0)))
+    message = refused(capsysbinary, "old.json", "mine.json")
+    assert "old.json holds bm25, hybrid, mine.json x, y" in message
+    assert "--backend bm25,x" in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["old.json"], "Missing argument 'NEW.json'"),
+        (["old.json", "new.json", "--backend", "hybird"], "did you mean 'hybrid'?"),
+        (["old.json", "new.json", "--backend", "bm25"], "new.json: unknown backend 'bm25' (known: hybrid)"),
+        (["old.json", "new.json", "--backend", "a,b,c"], "takes one name, or one for OLD and one for NEW"),
+        (["old.json", "new.json", "--backend", ","], "takes one name"),
+        (["old.json", "gone.json"], "gone.json: cannot read the report"),
+        (["old.json", "new.json", "--evidence", "--metrics", "ndcg"], "needs the rankings and the index"),
+        (["old.json", "new.json", "--evidence", "--metrics", "mmr"], "did you mean 'mrr'?"),
+        (
+            ["old.json", "new.json", "--alpha", "0.1"],
+            "--alpha says how to weigh the evidence: add --evidence",
+        ),
+    ],
+)
+def test_a_wrong_call_is_one_line_with_the_way_out(
+    folder: Path, capsysbinary: Capture, arguments: list[str], message: str
+) -> None:
+    assert message in refused(capsysbinary, *arguments)
+
+
+def test_a_report_cut_in_half_is_named(folder: Path, capsysbinary: Capture) -> None:
+    whole = (folder / "new.json").read_bytes()
+    (folder / "new.json").write_bytes(whole[: len(whole) // 2])
+    assert refused(capsysbinary, "old.json", "new.json").startswith("new.json: line ")
+
+
+def test_a_duplicate_id_is_named(folder: Path, capsysbinary: Capture) -> None:
+    save(folder / "new.json", score("hybrid", case("q1", 1.0), case("q1", 0.5)))
+    assert "new.json: backend 'hybrid': case named more than once: 'q1'" in refused(
+        capsysbinary, "old.json", "new.json"
+    )
+
+
+@pytest.fixture
+def mismatched(folder: Path) -> Path:
+    """A new report with q1 to q6 as before, q3 at another k, without q7, with two more."""
+    cases = [case(f"q{n}", 1.0, k=5 if n == 3 else 10) for n in range(1, 7)]
+    save(folder / "new.json", score("hybrid", *cases, case("r1", 1.0), case("r2", 1.0)))
+    return folder
+
+
+def test_what_differs_is_said(mismatched: Path, capsysbinary: Capture) -> None:
+    assert refused(capsysbinary, "old.json", "new.json") == (
+        "the reports differ in their cases: 1 only in the old one: 'q7'; 2 only in the new one: 'r1', 'r2'; "
+        "1 with another k: 'q3' (10 and 5); compare reports of one fixture set, "
+        "or give --common for the 5 shared cases"
+    )
+
+
+def test_common_compares_the_shared_cases_and_counts_the_others(
+    mismatched: Path, capsysbinary: Capture
+) -> None:
+    text = printed(capsysbinary, "old.json", "new.json", "--common")
+    assert "  queries : 5 (4 left out, not in both reports with the same k)\n" in text
+    # The means are of the shared cases, not those of the reports.
+    assert "  new:hybrid    0.500000    1.000000    1.000000    1.000000\n" in text
+    fields = as_json(capsysbinary, "old.json", "new.json", "--common", "--evidence")
+    assert (fields["queries"], fields["saved"]["left_out"]) == (5, 4)
+    assert [row["id"] for row in fields["backends"][0]["per_query"]] == ["q1", "q2", "q4", "q5", "q6"]
+    assert fields["evidence"]["compare"]["metrics"]["mrr"]["n"] == 5
+
+
+def test_common_without_a_shared_case_is_refused(folder: Path, capsysbinary: Capture) -> None:
+    save(folder / "new.json", score("hybrid", case("elsewhere", 1.0)))
+    assert refused(capsysbinary, "old.json", "new.json", "--common").startswith("the reports share no case")
+
+
+def test_cases_are_paired_by_id_whatever_their_order(folder: Path, capsysbinary: Capture) -> None:
+    before = as_json(capsysbinary, "old.json", "new.json")
+    new = [case("q7", 0.5), *(case(f"q{n}", 1.0) for n in range(6, 0, -1))]
+    save(folder / "new.json", score("hybrid", *new))
+    assert as_json(capsysbinary, "old.json", "new.json") == before
+
+
+def test_another_corpus_or_embedder_is_shown(folder: Path, capsysbinary: Capture) -> None:
+    cases = [case(f"q{n}", 1.0) for n in range(1, 8)]
+    save(folder / "new.json", score("hybrid", *cases), corpus="lib", embedder="ollama")
+    text = printed(capsysbinary, "old.json", "new.json")
+    assert "  corpus  : src → lib\n  embedder: hash → ollama\n" in text
+
+
+def test_token_figures_of_unranged_cases_are_undefined(folder: Path, capsysbinary: Capture) -> None:
+    ranged = case("q1", 1.0, tokens=TokenScore(0.25, 0.5, 0.125))
+    save(folder / "old.json", score("hybrid", ranged, case("q2", 1.0)))
+    save(folder / "new.json", score("hybrid", ranged, case("q2", 1.0)))
+    fields = as_json(capsysbinary, "old.json", "new.json", "--evidence", "--metrics", "token_iou")
+    assert fields["evidence"]["backends"][0]["metrics"]["token_iou"]["mean"] == "0.125000"
+    assert fields["evidence"]["compare"]["metrics"]["token_iou"]["n"] == 1
+
+
+def test_saved_means_are_kept_when_nothing_is_left_out() -> None:
+    # Thirds were rounded when they were saved: the mean of the rows would be off by one unit.
+    whole = summarize("a", [case("q1", 1 / 3), case("q2", 1 / 3)])
+    a, _, n_left_out = pair_cases(whole, whole, only_shared=True)
+    assert (a, n_left_out) == (whole, 0)
+
+
+MICROS = st.lists(st.tuples(st.integers(0, 1_000_000), st.integers(0, 1_000_000)), min_size=1, max_size=20)
+
+
+@given(MICROS)
+@settings(deadline=None, max_examples=60)
+def test_deltas_and_their_mean_are_exact(
+    tmp_path_factory: pytest.TempPathFactory, micros: list[tuple[int, int]]
+) -> None:
+    folder = tmp_path_factory.mktemp("exact")
+    for name, side in (("old.json", 0), ("new.json", 1)):
+        cases = [case(f"q{n}", pair[side] / 1e6) for n, pair in enumerate(micros)]
+        save(folder / name, score("hybrid", *cases))
+    plan = PairingPlan(str(folder / "old.json"), str(folder / "new.json"), None, False, None)
+    comparison = compare_saved(plan).comparison
+    assert comparison is not None
+    (mrr,) = [each for each in comparison.differences if each.metric == "mrr"]
+    deltas = [new - old for old, new in micros]
+    assert [format_signed(delta) for delta in mrr.per_case] == [
+        f"{'-' if delta < 0 else '+'}{abs(delta) // 10**6}.{abs(delta) % 10**6:06d}" for delta in deltas
+    ]
+    # round half away from zero, in whole numbers
+    total = (2 * abs(sum(deltas)) + len(deltas)) // (2 * len(deltas))
+    sign = "-" if sum(deltas) < 0 and total else "+"
+    assert format_signed(mrr.test.mean_delta) == f"{sign}{total // 10**6}.{total % 10**6:06d}"
+
+
+@pytest.mark.parametrize("name", ["express", "serde_derive"])
+def test_saved_reference_reports_compare_as_their_producer_compared(oracle: Oracle, name: str) -> None:
+    path = str(oracle.folder / "reports" / f"{name}.json")
+    fields = json.loads(render_json(compare_saved(PairingPlan(path, path, ("bm25", "hybrid"), False, None))))
+    expected = json.loads((oracle.folder / "reports" / f"{name}.bm25-hybrid.json").read_text("utf-8"))
+    assert [row["per_query"] for row in fields["backends"]] == [
+        row["per_query"] for row in expected["backends"]
+    ]
+    for metric, test in expected["compare"]["metrics"].items():
+        for key, figure in test.items():
+            # Six decimals per case are all that was saved: t moves a little more than the others.
+            tolerance = 5e-4 if key == "t" else 5e-6
+            assert float(fields["compare"]["metrics"][metric][key]) == pytest.approx(
+                float(figure), abs=tolerance
+            )
+
+
+@pytest.mark.parametrize("name", ["express", "flask"])
+def test_another_seed_moves_no_bound_by_a_hundredth(oracle: Oracle, name: str, capsysbinary: Capture) -> None:
+    path = str(oracle.folder / "reports" / f"{name}.json")
+    first, second = (
+        as_json(capsysbinary, path, path, "--backend", "bm25,hybrid", "--evidence", "--seed", seed)[
+            "evidence"
+        ]
+        for seed in ("0", "1")
+    )
+    for metric, difference in first["compare"]["metrics"].items():
+        other = second["compare"]["metrics"][metric]
+        for bound in ("ci95_low", "ci95_high"):
+            assert float(difference[bound]) == pytest.approx(float(other[bound]), abs=0.01)

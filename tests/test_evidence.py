@@ -1,0 +1,286 @@
+from __future__ import annotations
+
+import math
+import runpy
+import statistics
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cce.domain.evidence import (
+    DifferenceEvidence,
+    EvidenceOptions,
+    FlipMethod,
+    Interval,
+    SliceEvidence,
+    Verdict,
+)
+from cce.errors import UsageError
+from cce.measurement.evidence import BackendFigures, Figures, case_deltas, gather_evidence
+from cce.measurement.significance import paired_t_test
+from cce.numerals import format_signed
+
+QUICK = 200
+
+
+def backend(name: str, figures: Figures, metric: str = "mrr") -> BackendFigures:
+    return BackendFigures(name, {metric: figures})
+
+
+def ids(n: int) -> list[str]:
+    return [f"q{number}" for number in range(1, n + 1)]
+
+
+def difference(a: Figures, b: Figures, **options: float) -> DifferenceEvidence:
+    """The evidence of a single metric."""
+    asked = EvidenceOptions(
+        ("mrr",), alpha=options.get("alpha", 0.05), min_effect=options.get("min_effect", 0.0), resamples=QUICK
+    )
+    pair = backend("a", a), backend("b", b)
+    evidence = gather_evidence(asked, ids(len(a)), pair, pair)
+    assert evidence.compare is not None
+    return evidence.compare.metrics["mrr"]
+
+
+def test_the_options_have_the_documented_defaults() -> None:
+    assert EvidenceOptions() == EvidenceOptions(
+        metrics=("precision_at_k", "recall", "mrr", "f1"),
+        alpha=0.05,
+        min_effect=0.0,
+        seed=0,
+        resamples=10_000,
+    )
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, 1.5, math.nan, math.inf, 1e-7])
+def test_alpha_lies_between_zero_and_one(alpha: float) -> None:
+    with pytest.raises(UsageError, match="--alpha must lie between 0 and 1"):
+        EvidenceOptions(alpha=alpha)
+
+
+@pytest.mark.parametrize("min_effect", [-0.01, 1.01, math.nan, math.inf])
+def test_the_least_effect_lies_in_the_range_of_a_metric(min_effect: float) -> None:
+    with pytest.raises(UsageError, match=r"--min-effect must lie in 0\.\.1"):
+        EvidenceOptions(min_effect=min_effect)
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"resamples": 0}, "--resamples must lie in 1..1000000, got 0"),
+        ({"resamples": 1_000_001}, "--resamples must lie in"),
+        ({"seed": -1}, "--seed must lie in 0..4294967295, got -1"),
+        ({"seed": 2**32}, "--seed must lie in"),
+        ({"metrics": ()}, "--metrics names no metric"),
+        ({"metrics": ("mrr", "mrr")}, "--metrics names a metric twice"),
+    ],
+)
+def test_options_out_of_range_are_refused_at_birth(options: dict[str, int], fault: str) -> None:
+    with pytest.raises(UsageError, match=fault):
+        EvidenceOptions(**options)  # type: ignore[arg-type]
+
+
+def test_deltas_leave_out_cases_that_either_side_does_not_define() -> None:
+    assert case_deltas([0.5, None, 0.0, 0.25], [1.0, 0.5, None, 0.25]) == (0.5, None, None, 0.0)
+    assert case_deltas([], []) == ()
+
+
+def test_a_backend_alone_has_its_means_and_nothing_to_compare() -> None:
+    options = EvidenceOptions(("mrr", "recall"), resamples=QUICK)
+    only = BackendFigures("bm25", {"recall": (1.0, 1.0), "mrr": (0.0, 1.0)})
+    evidence = gather_evidence(options, ids(2), [only])
+    assert evidence.compare is None
+    assert [(each.backend, list(each.metrics)) for each in evidence.backends] == [("bm25", ["mrr", "recall"])]
+    assert evidence.backends[0].metrics["mrr"] == Interval(0.5, 0.0, 1.0, n=2)
+    assert evidence.backends[0].metrics["recall"] == Interval(1.0, 1.0, 1.0, n=2)
+
+
+def test_undefined_figures_are_left_out_and_counted() -> None:
+    options = EvidenceOptions(("ap", "mrr"), resamples=QUICK)
+    a = BackendFigures("a", {"ap": (0.5, None, 0.5), "mrr": (1.0, 1.0, 1.0)})
+    b = BackendFigures("b", {"ap": (None, 0.5, 1.0), "mrr": (1.0, 1.0, 1.0)})
+    evidence = gather_evidence(options, ids(3), [a, b], (a, b))
+    assert evidence.backends[0].metrics["ap"] == Interval(0.5, 0.5, 0.5, n=2, n_undefined=1)
+    assert evidence.compare is not None
+    found = evidence.compare.metrics["ap"]
+    assert (found.better, found.tied, found.n, found.n_undefined) == (("q3",), 0, 1, 2)
+    assert found.per_case == (None, None, 0.5)
+
+
+def test_a_metric_defined_nowhere_has_no_figures_and_cannot_tell() -> None:
+    found = difference([None, None], [None, None])
+    assert (found.mean_delta, found.ci95_low, found.effect_size, found.mde, found.n_needed) == (None,) * 5
+    assert (found.sign_p, found.flip_p, found.holm_p, found.attainable_p) == (1.0,) * 4
+    assert (found.n, found.n_undefined, found.tied) == (0, 2, 0)
+    assert found.verdict is Verdict.CANNOT_TELL
+
+
+def test_one_case_shows_its_delta_and_proves_nothing() -> None:
+    found = difference([0.25], [0.75])
+    assert (found.mean_delta, found.ci95_low, found.ci95_high) == (0.5, 0.5, 0.5)
+    assert (found.effect_size, found.mde, found.n_needed) == (None, None, None)
+    assert (found.sign_p, found.attainable_p, found.verdict) == (1.0, 1.0, Verdict.CANNOT_TELL)
+
+
+def test_no_difference_anywhere_is_never_an_improvement() -> None:
+    for min_effect, verdict in ((0.0, Verdict.INCONCLUSIVE), (0.01, Verdict.EQUIVALENT)):
+        found = difference([0.5, 1.0] * 10, [0.5, 1.0] * 10, min_effect=min_effect)
+        assert (found.better, found.worse, found.tied) == ((), (), 20)
+        assert (found.sign_p, found.flip_p, found.flip_method) == (1.0, 1.0, FlipMethod.EXACT)
+        assert (found.effect_size, found.mde, found.n_needed) == (None, None, None)
+        assert found.verdict is verdict
+
+
+def test_deltas_within_rounding_noise_are_tied() -> None:
+    found = difference([0.3, 0.1 + 0.2, 0.5], [0.1 + 0.2, 0.3, 0.5 + 4e-7])
+    assert (found.better, found.worse, found.tied) == ((), (), 3)
+
+
+def test_six_wins_are_just_enough_for_one_metric() -> None:
+    found = difference([0.5, 1 / 3, 0.25, 0.2, 0.5, 0.0], [1.0] * 6)
+    assert found.better == ("q1", "q2", "q3", "q4", "q5", "q6")
+    assert (found.sign_p, found.flip_p, found.holm_p, found.attainable_p) == (0.03125,) * 4
+    assert found.verdict is Verdict.IMPROVED
+    assert difference([1.0] * 6, [0.5, 1 / 3, 0.25, 0.2, 0.5, 0.0]).verdict is Verdict.REGRESSED
+
+
+def test_the_whole_family_pays_for_being_asked_together() -> None:
+    options = EvidenceOptions(("mrr", "hit"), resamples=QUICK)
+    a = BackendFigures("a", {"mrr": (0.5,) * 6, "hit": (1.0,) * 6})
+    b = BackendFigures("b", {"mrr": (1.0,) * 6, "hit": (1.0,) * 6})
+    compare = gather_evidence(options, ids(6), [a, b], (a, b)).compare
+    assert compare is not None
+    assert (compare.a, compare.b, list(compare.metrics)) == ("a", "b", ["mrr", "hit"])
+    assert (compare.metrics["mrr"].flip_p, compare.metrics["mrr"].holm_p) == (0.03125, 0.0625)
+    assert compare.metrics["mrr"].verdict is Verdict.INCONCLUSIVE
+    assert compare.metrics["hit"].holm_p == 1.0
+
+
+def test_five_wins_of_five_cannot_tell() -> None:
+    found = difference([0.0] * 5, [1.0] * 5)
+    assert (found.sign_p, found.attainable_p, found.verdict) == (0.0625, 0.0625, Verdict.CANNOT_TELL)
+
+
+def test_wins_and_losses_are_named_and_weighed() -> None:
+    # Deltas 1/2 1/2 -1/4 0 0 0 1/2 0: of 16 sign patterns those with a sum of at least 5/4 are 4.
+    found = difference([0.5, 0.5, 0.5, 1, 1, 1, 0.5, 0], [1.0, 1.0, 0.25, 1, 1, 1, 1.0, 0])
+    assert (found.better, found.worse, found.tied) == (("q1", "q2", "q7"), ("q3",), 4)
+    assert (found.sign_p, found.flip_p) == (0.625, 0.25)
+    assert found.mean_delta == 0.15625
+    deltas = [0.5, 0.5, -0.25, 0, 0, 0, 0.5, 0]
+    assert found.effect_size == pytest.approx(0.15625 / statistics.stdev(deltas), rel=1e-12)
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+def test_equal_deltas_reached_by_different_routes_have_no_spread() -> None:
+    found = difference([0.4, 0.0, 0.2] * 2, [0.6, 0.2, 0.4] * 2)
+    assert (found.effect_size, found.mde, found.n_needed) == (None, None, None)
+    assert found.verdict is Verdict.IMPROVED
+
+
+def test_the_detectable_delta_is_in_metric_units() -> None:
+    # Deltas +-0.1, five times each: sd = 0.1 sqrt(10/9); ten cases detect 0.996001 sd.
+    found = difference([0.5] * 10, [0.6, 0.4] * 5)
+    assert found.mde == pytest.approx(0.9960014 * 0.1 * math.sqrt(10 / 9), abs=1e-7)
+    assert found.n_needed is None  # no effect seen, none asked for
+
+
+def test_the_cases_needed_are_for_the_least_effect_or_else_for_the_one_seen() -> None:
+    a, b = [0.5] * 10, [0.6, 0.4] * 4 + [0.6, 0.6]
+    seen = difference(a, b)  # 0.02 at an sd of sqrt(0.096 / 9) = 0.103280
+    assert seen.effect_size == pytest.approx(0.193649, abs=5e-7)
+    assert seen.n_needed == 212  # (2.801585 / 0.193649)^2 = 209.3 if the sd were known
+    assert difference(a, b, min_effect=0.05164).n_needed == 34  # d = 0.5
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.sampled_from([0.0, 1.0, 0.5, 1 / 3, 0.25, 0.2, 1 / 6, 1 / 7])] * 2),
+        min_size=2,
+        max_size=25,
+    )
+)
+@settings(deadline=None, max_examples=60)
+def test_the_mean_is_that_of_the_t_test_block_and_lies_within_its_bounds(
+    pairs: list[tuple[float, ...]],
+) -> None:
+    a, b = ([pair[side] for pair in pairs] for side in (0, 1))
+    found = difference(a, b)
+    assert found.mean_delta is not None
+    assert found.ci95_low is not None
+    assert found.ci95_high is not None
+    assert format_signed(found.mean_delta) == format_signed(paired_t_test(a, b).mean_delta)
+    assert found.ci95_low <= found.mean_delta + 1e-12
+    assert found.mean_delta <= found.ci95_high + 1e-12
+    assert found.n == len(found.better) + len(found.worse) + found.tied
+
+
+@given(
+    st.lists(st.tuples(*[st.sampled_from([0.0, 1.0, 0.5, 1 / 3, 0.2, None])] * 2), min_size=1, max_size=25)
+)
+@settings(deadline=None, max_examples=60)
+def test_swapping_the_backends_turns_every_sign(pairs: list[tuple[float | None, ...]]) -> None:
+    a, b = ([pair[side] for pair in pairs] for side in (0, 1))
+    there, back = difference(a, b), difference(b, a)
+    assert (back.better, back.worse, back.tied) == (there.worse, there.better, there.tied)
+    assert (back.sign_p, back.flip_p, back.mde, back.n_needed) == (
+        there.sign_p,
+        there.flip_p,
+        there.mde,
+        there.n_needed,
+    )
+    assert back.mean_delta == (None if there.mean_delta is None else -there.mean_delta)
+    opposite = {Verdict.IMPROVED: Verdict.REGRESSED, Verdict.REGRESSED: Verdict.IMPROVED}
+    assert back.verdict is opposite.get(there.verdict, there.verdict)
+
+
+def test_reports_of_one_backend_can_be_compared_under_one_name() -> None:
+    old, new = backend("hybrid", (0.5, 0.5)), backend("hybrid", (1.0, 1.0))
+    evidence = gather_evidence(EvidenceOptions(("mrr",), resamples=QUICK), ids(2), (old, new), (old, new))
+    assert evidence.compare is not None
+    assert (evidence.compare.a, evidence.compare.b) == ("hybrid", "hybrid")
+    assert [each.metrics["mrr"].mean for each in evidence.backends] == [0.5, 1.0]
+
+
+def test_slices_are_handed_on() -> None:
+    slices = (SliceEvidence(None, 2, (), None),)
+    options = EvidenceOptions(("mrr",), resamples=QUICK)
+    assert gather_evidence(options, ids(1), [backend("a", (1.0,))], slices=slices).slices == slices
+
+
+def test_the_same_seed_gives_the_same_evidence_and_another_one_other_bounds() -> None:
+    pair = backend("a", (0.0, 0.5, 1.0, 0.25) * 8), backend("b", (0.2, 0.25, 1.0, 1.0) * 8)
+    one, again, other = (
+        gather_evidence(EvidenceOptions(("mrr",), seed=seed, resamples=QUICK), ids(32), pair, pair)
+        for seed in (1, 1, 2)
+    )
+    assert one == again
+    assert one.compare != other.compare
+    assert one.backends != other.backends
+
+
+@pytest.fixture(scope="module")
+def simulation() -> SimpleNamespace:
+    """The benchmark that counts wrong verdicts where the truth is known."""
+    root = Path(__file__).resolve().parent.parent
+    return SimpleNamespace(**runpy.run_path(str(root / "eval" / "benchmarks" / "false_verdicts.py")))
+
+
+@pytest.mark.parametrize("n", [10, 30, 100])
+def test_without_a_difference_verdicts_with_a_direction_are_as_rare_as_alpha(
+    simulation: SimpleNamespace, n: int
+) -> None:
+    _, most = simulation.binomial_bounds(0.05, 150)
+    assert simulation.false_share(("mrr",), n, 150) <= most
+    assert simulation.false_share(("mrr", "hit", "first"), n, 50) <= simulation.binomial_bounds(0.05, 50)[1]
+
+
+@pytest.mark.parametrize("n", [10, 30])
+def test_a_difference_as_large_as_mde_is_found_four_times_in_five(
+    simulation: SimpleNamespace, n: int
+) -> None:
+    least, most = simulation.binomial_bounds(0.8, 200)
+    assert least <= simulation.found_share_at_mde(n, 200) <= most
