@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from cce.domain.chunk import Chunk
 from cce.domain.ranking import Ranking
+from cce.measurement.spans import LineWeights
 from cce.numerals import ordering_key
 from cce.retrieval.chunking.treesitter import chunk_file
 from cce.retrieval.embedding.hashing import HashEmbedder
@@ -54,6 +55,14 @@ def index_texts(*texts: str) -> Index:
 def index_files(files: Mapping[str, str]) -> Index:
     """An index of whole files, chunked as on disk."""
     return build_index([chunk_file(path, files[path].encode()) for path in sorted(files)], HashEmbedder())
+
+
+def line_weights(chunks: Iterable[Chunk]) -> LineWeights:
+    """The weights of the lines of chunks made by hand, in the order given."""
+    by_file: dict[str, list[Chunk]] = {}
+    for chunk in chunks:
+        by_file.setdefault(chunk.file_path, []).append(chunk)
+    return LineWeights(lambda path: by_file.get(path, []))
 
 
 def paths(ranking: Ranking) -> list[str]:

@@ -206,9 +206,9 @@ def test_tokens_are_a_quarter_of_the_bytes(n_bytes: int, n_tokens: int) -> None:
     assert (len(chunk.content), chunk.token_count) == (n_bytes, n_tokens)
 
 
-def test_the_file_knows_its_path_and_length() -> None:
+def test_the_file_knows_its_path_and_text() -> None:
     file = chunk_file("dir/m.py", "# é\ndef f(): pass\n".encode())
-    assert (file.path, file.n_bytes) == ("dir/m.py", 19)
+    assert (file.path, len(file.text)) == ("dir/m.py", 19)
     assert [chunk.file_path for chunk in file.chunks] == ["dir/m.py"]
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cce.retrieval.embedding.hashing import HashEmbedder, fnv1a
+from cce.retrieval.embedding.hashing import HashEmbedder, fnv1a, hash_vectors
 from cce.retrieval.postings import build_postings
 from corpora import plain_embedding, plain_fnv
 
@@ -96,4 +96,7 @@ def test_the_embedder_tells_its_name_and_width() -> None:
 def test_vectors_have_the_bits_of_a_plain_loop(texts: list[bytes]) -> None:
     expected = [plain_embedding(text) for text in texts]
     assert HashEmbedder().embed(texts).tolist() == expected
-    assert HashEmbedder().embed_postings(build_postings(texts)).tolist() == expected
+    vectors = hash_vectors(build_postings(texts))
+    assert vectors.rows().tolist() == expected
+    columns = [[row[n] for row in expected] for n in range(256)]
+    assert [vectors.dimension(n).tolist() for n in range(256)] == columns

@@ -11,11 +11,11 @@ from cce.domain.chunk import Chunk
 from cce.domain.ranking import Hit, Ranking
 from cce.domain.scores import METRICS, CaseScore, TokenScore
 from cce.measurement.scoring import score_backend, summarize
-from cce.measurement.spans import LineWeights
 from cce.numerals import format_score
+from corpora import line_weights
 from oracle import Oracle
 
-NO_WEIGHTS = LineWeights([])
+NO_WEIGHTS = line_weights([])
 
 
 def case(name: str, *expected: str, k: int = 10) -> Case:
@@ -127,7 +127,7 @@ def test_rankings_of_another_implementation_score_as_it_reported(oracle: Oracle)
     fixtures = fixture_set(*(case(row["id"], *row["expected"], k=row.get("k", 10)) for row in labelled))
     rankings = [tuple(Hit(each, 1.0) for each in found[row["query"], row.get("k", 10)]) for row in labelled]
 
-    score = score_backend("hybrid", fixtures, rankings, LineWeights(chunks))
+    score = score_backend("hybrid", fixtures, rankings, line_weights(chunks))
 
     (hybrid,) = [each for each in report["backends"] if each["backend"] == "hybrid"]
     ids = [row["id"] for row in labelled]

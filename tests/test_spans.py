@@ -11,7 +11,8 @@ from cce.domain.case import Case
 from cce.domain.chunk import Chunk
 from cce.domain.ranking import Hit, Ranking
 from cce.domain.scores import TokenScore
-from cce.measurement.spans import LineWeights, Span, intersect, token_score, unite
+from cce.measurement.spans import Span, intersect, token_score, unite
+from corpora import line_weights
 
 
 def case(*expected: str, k: int = 10) -> Case:
@@ -28,7 +29,7 @@ def ranking(*chunks: Chunk) -> Ranking:
 
 def weights_of(*chunks: Chunk) -> list[int]:
     """The weights of lines 1 to 5 of a.py."""
-    weights = LineWeights(chunks)
+    weights = line_weights(chunks)
     return [weights.weight("a.py", (line, line)) for line in range(1, 6)]
 
 
@@ -84,63 +85,63 @@ def test_a_chunk_that_lies_inside_an_earlier_one_is_not_even_split() -> None:
 
     outer = chunk(1, 1200, b"12345678\n" * 1200)
     nested = [chunk(first, 1200, Unsplittable()) for first in range(2, 1200)]
-    assert LineWeights([outer, *nested]).weight("a.py", (1, 1200)) == 2400
+    assert line_weights([outer, *nested]).weight("a.py", (1, 1200)) == 2400
 
 
 def test_lines_of_an_unknown_file_weigh_one_each() -> None:
-    assert LineWeights([]).weight("nowhere.py", (3, 7)) == 5
+    assert line_weights([]).weight("nowhere.py", (3, 7)) == 5
 
 
 def test_a_huge_span_is_weighed_without_walking_it() -> None:
-    weights = LineWeights([chunk(1, 2, b"12345678\n12345678"), chunk(10**15, 10**15, b"12345678")])
+    weights = line_weights([chunk(1, 2, b"12345678\n12345678"), chunk(10**15, 10**15, b"12345678")])
     assert weights.weight("a.py", (1, 999_999_999_999)) == 999_999_999_999 + 2
     assert weights.weight("a.py", (1, 10**18)) == 10**18 + 3
 
 
 def test_chunks_may_come_from_an_iterator() -> None:
-    weights = LineWeights(iter([chunk(1, 1, b"12345678")]))
+    weights = line_weights(iter([chunk(1, 1, b"12345678")]))
     assert [weights.weight("a.py", (1, 1)) for _ in range(2)] == [2, 2]
 
 
 def test_a_case_without_a_range_has_no_token_score() -> None:
-    assert token_score(case("a.py", "#function"), ranking(chunk(1, 2)), LineWeights([])) is None
+    assert token_score(case("a.py", "#function"), ranking(chunk(1, 2)), line_weights([])) is None
 
 
 def test_expected_lines_overlap_retrieved_lines() -> None:
     # 4 lines of weight 2: lines 1-2 expected, lines 2-4 retrieved, line 2 common.
     indexed = chunk(1, 4, b"12345678\n" * 4)
-    score = token_score(case("a.py@1-2"), ranking(chunk(2, 4)), LineWeights([indexed]))
+    score = token_score(case("a.py@1-2"), ranking(chunk(2, 4)), line_weights([indexed]))
     assert score == TokenScore(precision=2 / 6, recall=2 / 4, iou=2 / 8)
 
 
 def test_lines_named_twice_count_once() -> None:
     labelled = case("a.py@1-2", "a.py@2-3", "a.py#class@1-3")
-    score = token_score(labelled, ranking(chunk(1, 3), chunk(1, 6), chunk(4, 6)), LineWeights([]))
+    score = token_score(labelled, ranking(chunk(1, 3), chunk(1, 6), chunk(4, 6)), line_weights([]))
     assert score == TokenScore(precision=3 / 6, recall=1.0, iou=3 / 6)
 
 
 def test_unranged_anchors_of_a_mixed_case_name_no_lines() -> None:
-    score = token_score(case("a.py@1-2", "b.py"), ranking(chunk(1, 2)), LineWeights([]))
+    score = token_score(case("a.py@1-2", "b.py"), ranking(chunk(1, 2)), line_weights([]))
     assert score == TokenScore(1.0, 1.0, 1.0)
 
 
 def test_lines_retrieved_from_other_files_lower_the_precision() -> None:
     hits = ranking(chunk(1, 2), chunk(1, 6, path="b.py"))
-    score = token_score(case("a.py@1-2"), hits, LineWeights([]))
+    score = token_score(case("a.py@1-2"), hits, line_weights([]))
     assert score == TokenScore(precision=2 / 8, recall=1.0, iou=2 / 8)
 
 
 def test_hits_behind_k_retrieve_nothing() -> None:
     hits = ranking(chunk(5, 6), chunk(1, 2))
-    assert token_score(case("a.py@1-2", k=1), hits, LineWeights([])) == TokenScore(0.0, 0.0, 0.0)
+    assert token_score(case("a.py@1-2", k=1), hits, line_weights([])) == TokenScore(0.0, 0.0, 0.0)
 
 
 def test_an_empty_ranking_covers_nothing() -> None:
-    assert token_score(case("a.py@1-2"), (), LineWeights([])) == TokenScore(0.0, 0.0, 0.0)
+    assert token_score(case("a.py@1-2"), (), line_weights([])) == TokenScore(0.0, 0.0, 0.0)
 
 
 def test_a_range_of_a_trillion_lines_is_scored_like_any_other() -> None:
-    score = token_score(case("a.py@1-999999999999"), ranking(chunk(1, 2)), LineWeights([]))
+    score = token_score(case("a.py@1-999999999999"), ranking(chunk(1, 2)), line_weights([]))
     assert score == TokenScore(1.0, 2 / 999_999_999_999, 2 / 999_999_999_999)
 
 
@@ -196,7 +197,7 @@ def test_an_intersection_holds_exactly_the_common_lines(a: list[Span], b: list[S
 @settings(deadline=None, max_examples=200)
 def test_a_span_weighs_what_its_lines_weigh_one_by_one(chunks: list[Chunk], first: int, extra: int) -> None:
     expected = sum(naive_weight(chunks, line) for line in range(first, first + extra + 1))
-    assert LineWeights(chunks).weight("a.py", (first, first + extra)) == expected
+    assert line_weights(chunks).weight("a.py", (first, first + extra)) == expected
 
 
 @given(SPANS.filter(bool), SPANS, CHUNKS)
@@ -208,7 +209,7 @@ def test_a_token_score_is_what_sets_of_lines_give(
         return sum(naive_weight(chunks, line) for line in lines)
 
     labelled = case(*(f"a.py@{first}-{last}" for first, last in wanted))
-    score = token_score(labelled, ranking(*(chunk(*span) for span in got)), LineWeights(chunks))
+    score = token_score(labelled, ranking(*(chunk(*span) for span in got)), line_weights(chunks))
     expected, retrieved = lines_of(wanted), lines_of(got)
     overlap = weight(expected & retrieved)
     assert score == TokenScore(

@@ -87,7 +87,7 @@ def index_corpus(plan: Plan, corpus: str, watch: Watch) -> IndexedCorpus:
 
 def measure_backends(plan: Plan, fixtures: FixtureSet, index: Index, watch: Watch) -> Measurement:
     """Rank and score every case on every backend of `plan`."""
-    weights = LineWeights(index.chunks)
+    weights = LineWeights(index.chunks_of)
     wanted = () if plan.evidence is None else plan.evidence.metrics
     reader = FigureReader(wanted, fixtures.cases, index.chunks)
     rankings = {name: rank_cases(name, index, fixtures.cases, watch) for name in plan.backends}
@@ -140,7 +140,4 @@ def rank_cases(backend: str, index: Index, cases: Iterable[Case], watch: Watch) 
 
 def all_notices(fixtures: FixtureSet, indexed: IndexedCorpus) -> tuple[str, ...]:
     """What makes figures doubtful without changing them: of the corpus, then of the set."""
-    kinds_by_file: dict[str, set[str]] = {}
-    for chunk in indexed.index.chunks:
-        kinds_by_file.setdefault(chunk.file_path, set()).add(chunk.kind)
-    return (*indexed.notices, *notices(fixtures, kinds_by_file, indexed.why_absent))
+    return (*indexed.notices, *notices(fixtures, indexed.index.chunks.kinds_by_file, indexed.why_absent))

@@ -55,7 +55,7 @@ def command(
     with Progress() as progress:
         indexed = index_directory(directory, progress, embedder=embedder, allow_secrets=allow_secrets)
         path = make_store_folder(directory) if store_path is None else store_path
-        n_bytes = write_store(path, indexed.index, indexed.digests, are_secrets_allowed=allow_secrets)
+        n_bytes = write_store(path, indexed.index, indexed.digests(), are_secrets_allowed=allow_secrets)
     for notice in indexed.notices:
         warn(notice)
     summary = summarize_indexing(indexed, path, n_bytes, time.monotonic() - started)

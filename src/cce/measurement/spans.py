@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from cce.domain.case import Case
@@ -25,22 +25,18 @@ SpansByFile = Mapping[str, Sequence[Span]]
 
 
 class LineWeights:
-    """What each line of a corpus weighs, from the chunks in index order.
+    """What each line of a corpus weighs. A file is looked at when it is first asked about: most never are."""
 
-    A file is read when it is first asked about: most files never are.
-    """
-
-    def __init__(self, chunks: Iterable[Chunk]) -> None:
-        self._chunks: defaultdict[str, list[Chunk]] = defaultdict(list)
-        for chunk in chunks:
-            self._chunks[chunk.file_path].append(chunk)
+    def __init__(self, chunks_of: Callable[[str], Iterable[Chunk]]) -> None:
+        """`chunks_of` gives the chunks of a file path in index order, none for an unknown one."""
+        self._chunks_of = chunks_of
         self._files: dict[str, _FileWeights] = {}
 
     def weight(self, file_path: str, span: Span) -> int:
         """The weight of all lines of `span`; a line without indexed text weighs 1."""
         weights = self._files.get(file_path)
         if weights is None:
-            weights = self._files[file_path] = _FileWeights(self._chunks.get(file_path, ()))
+            weights = self._files[file_path] = _FileWeights(self._chunks_of(file_path))
         return weights.of(*span)
 
     def total(self, spans: SpansByFile) -> int:

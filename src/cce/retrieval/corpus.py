@@ -78,7 +78,13 @@ def walk(root: str) -> Walk:
 
 
 def read_source(root: str, path: str, allow_secrets: bool = False) -> SourceFile | SkipReason:
-    """One file of a walk, or why it is not indexed; a sensitive name is not opened."""
+    """One file of a walk with scrubbed text, or why it is not indexed; a sensitive name is not opened."""
+    text = read_raw(root, path, allow_secrets)
+    return text if isinstance(text, SkipReason) else SourceFile(path, text if allow_secrets else redact(text))
+
+
+def read_raw(root: str, path: str, allow_secrets: bool) -> bytes | SkipReason:
+    """As `read_source`, but the text as it is: UTF-8 that must be scrubbed before anybody keeps it."""
     if not allow_secrets and is_sensitive(path.rpartition("/")[2]):
         return SkipReason.SENSITIVE
     if path.endswith(".jsonl"):
@@ -93,7 +99,7 @@ def read_source(root: str, path: str, allow_secrets: bool = False) -> SourceFile
         text.decode()
     except UnicodeDecodeError:
         return SkipReason.NOT_UTF8
-    return SourceFile(path, text if allow_secrets else redact(text))
+    return text
 
 
 def build_corpus(walked: Walk, outcomes: Iterable[SourceFile | SkipReason]) -> Corpus:

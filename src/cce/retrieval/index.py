@@ -1,11 +1,12 @@
 """The index: chunks in index order with everything the backends look things up in.
 
-Chunked files enter in path order. Postings, vectors and the import graph are built when first
-asked for, so that bm25 alone never pays for an embedding.
+Postings, vectors and the import graph are built when first asked for, so that bm25 alone never
+pays for an embedding.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,10 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cce.domain.chunk import Chunk
-from cce.retrieval.embedding.hashing import HashEmbedder
+from cce.retrieval.chunk_table import ChunkTable
+from cce.retrieval.embedding.hashing import HashEmbedder, HashVectors, hash_vectors
 from cce.retrieval.graph import ImportGraph
 from cce.retrieval.ordering import IntVector, id_ranks
-from cce.retrieval.postings import Postings, build_postings
+from cce.retrieval.postings import Postings, build_postings, invert
+from cce.retrieval.segment import Segment, build_segment
 from cce.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -40,20 +43,16 @@ class Index:
         `embeddings`, float64[n_chunks, dimension], are what `embedder` gave for the chunks; without
         them it is asked when a query first needs them.
         """
-        self.chunks = tuple(chunks)
+        self.chunks = ChunkTable.of(chunks)
         self.file_imports = file_imports
         self.file_tokens = file_tokens
         self.embedder = embedder
         self._given_embeddings = embeddings
 
-    def with_embeddings(self, embeddings: FloatMatrix) -> Index:
-        """The same index with the embedder's vectors given: float64[n_chunks, dimension]."""
-        return Index(self.chunks, self.file_imports, self.file_tokens, self.embedder, embeddings)
-
     @cached_property
     def id_rank(self) -> IntVector:
         """int64[n_chunks]: rank of each chunk id in byte order."""
-        return id_ranks([chunk.chunk_id for chunk in self.chunks])
+        return id_ranks(self.chunks.chunk_ids)
 
     @cached_property
     def postings(self) -> Postings:
@@ -65,21 +64,28 @@ class Index:
         """float64[n_chunks, dimension]: the embedder's vectors, one row a chunk."""
         if self._given_embeddings is not None:
             return self._given_embeddings
-        if isinstance(self.embedder, HashEmbedder):
-            return self.embedder.embed_postings(self.postings)  # nothing is tokenised twice
+        if self._hash_vectors is not None:
+            return self._hash_vectors.rows()
         return self.embedder.embed([chunk.content for chunk in self.chunks])
+
+    @cached_property
+    def _hash_vectors(self) -> HashVectors | None:
+        """The vectors of the hash embedder, from the postings: nothing is tokenised twice."""
+        is_hashed = isinstance(self.embedder, HashEmbedder) and self._given_embeddings is None
+        return hash_vectors(self.postings) if is_hashed else None
 
     @cached_property
     def _embedding_columns(self) -> FloatMatrix:
         return np.ascontiguousarray(self.embeddings.T)
 
-    @cached_property
-    def positions_by_file(self) -> dict[str, list[int]]:
+    @property
+    def positions_by_file(self) -> Mapping[str, Sequence[int]]:
         """Chunk positions of each file, files in path order."""
-        positions: dict[str, list[int]] = {}
-        for position, chunk in enumerate(self.chunks):
-            positions.setdefault(chunk.file_path, []).append(position)
-        return positions
+        return self.chunks.positions_by_file
+
+    def chunks_of(self, path: str) -> list[Chunk]:
+        """The chunks of a file in index order; none for a file that is not indexed."""
+        return [self.chunks[position] for position in self.positions_by_file.get(path, ())]
 
     @cached_property
     def graph(self) -> ImportGraph:
@@ -94,17 +100,39 @@ class Index:
         cosines = np.zeros(len(self.chunks))
         if self.chunks:
             (vector,) = self.embedder.embed([query])
-            for dimension in np.flatnonzero(vector):
-                cosines += vector[dimension] * self._embedding_columns[dimension]
+            for dimension in np.flatnonzero(vector).tolist():
+                cosines += vector[dimension] * self._dimension(dimension)
         return cosines
+
+    def _dimension(self, number: int) -> FloatVector:
+        if self._hash_vectors is not None:
+            return self._hash_vectors.dimension(number)
+        column: FloatVector = self._embedding_columns[number]
+        return column
+
+
+class SegmentIndex(Index):
+    """An index of files just chunked, or read from the cache: its tokens are counted already."""
+
+    def __init__(self, segment: Segment, embedder: Embedder, embeddings: FloatMatrix | None = None) -> None:
+        """`embeddings` as for Index."""
+        super().__init__(
+            segment.chunk_table(),
+            {path: names for path, names in zip(segment.paths, segment.imports, strict=True) if names},
+            {path: estimate_tokens(len(t)) for path, t in zip(segment.paths, segment.texts, strict=True)},
+            embedder,
+            embeddings,
+        )
+        self.segment = segment
+
+    @cached_property
+    def postings(self) -> Postings:
+        """Token counts of every chunk."""
+        return invert(self.segment.token_counts)
 
 
 def build_index(files: Iterable[ChunkedFile], embedder: Embedder) -> Index:
     """The index of `files`, which come in path order."""
     files = tuple(files)
-    return Index(
-        [chunk for file in files for chunk in file.chunks],
-        {file.path: file.imports for file in files if file.imports},
-        {file.path: estimate_tokens(file.n_bytes) for file in files},
-        embedder,
-    )
+    digests = [hashlib.sha256(file.text).digest() for file in files]
+    return SegmentIndex(build_segment(files, digests), embedder)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file
-from cce.retrieval.corpus import Corpus, SkipReason, SourceFile, read_source, walk, why_absent
+from cce.retrieval.corpus import Corpus, SkipReason, walk, why_absent
 from cce.retrieval.embedding.contract import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
-from cce.retrieval.index import Index, build_index
+from cce.retrieval.index import Index, SegmentIndex
+from cce.retrieval.workers import process_files
 
 if TYPE_CHECKING:
     from cce.retrieval.embedding.contract import FloatMatrix
@@ -29,15 +29,13 @@ Watch = Callable[[str, int, int, str], None]
 
 @dataclass(frozen=True, slots=True)
 class IndexedCorpus:
-    """An index with what the walk saw.
+    """An index with what the walk saw: `skipped` has a reason for each file that was left out.
 
-    `digests` has the SHA-256 of each file's scrubbed text in hex, `skipped` a reason for each file
-    that was left out, `notices` are one line each.
+    `notices` are one line each.
     """
 
     root: str
     index: Index
-    digests: Mapping[str, str]
     skipped: Mapping[str, SkipReason]
     notices: tuple[str, ...]
 
@@ -45,27 +43,27 @@ class IndexedCorpus:
         """Why `path` is not indexed; None if there is no such file."""
         return why_absent(Corpus(self.root, (), self.skipped, ()), path)
 
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of each file's scrubbed text in hex; empty for an index that has no whole texts."""
+        if not isinstance(self.index, SegmentIndex):
+            return {}
+        segment = self.index.segment
+        return {path: text_digest(text) for path, text in zip(segment.paths, segment.texts, strict=True)}
+
 
 def index_directory(
     directory: str, watch: Watch, *, embedder: Embedder | None = None, allow_secrets: bool = False
 ) -> IndexedCorpus:
     """The index of all files below `directory`; raises CorpusError or GrammarError."""
     walked = walk(directory)
-    skipped = dict(walked.skipped)
-    files: list[ChunkedFile] = []
-    digests: dict[str, str] = {}
-    for n_done, path in enumerate(walked.paths):
-        watch("indexing", n_done, len(walked.paths), "files")
-        source = read_source(directory, path, allow_secrets)
-        if isinstance(source, SourceFile):
-            files.append(chunk_file(source.path, source.text))
-            digests[path] = text_digest(source.text)
-        else:
-            skipped[path] = source
-    index = build_index(files, embedder or HashEmbedder())
+    n_files = len(walked.paths)
+    processed = process_files(
+        directory, walked.paths, allow_secrets, lambda n_done: watch("indexing", n_done, n_files, "files")
+    )
+    index = SegmentIndex(processed.segment, embedder or HashEmbedder())
     if not isinstance(index.embedder, HashEmbedder):
-        index = index.with_embeddings(_embed_all(index, watch))
-    return IndexedCorpus(directory, index, digests, skipped, walked.notices)
+        index = SegmentIndex(processed.segment, index.embedder, _embed_all(index, watch))
+    return IndexedCorpus(directory, index, {**walked.skipped, **processed.skipped}, walked.notices)
 
 
 def _embed_all(index: Index, watch: Watch) -> FloatMatrix:

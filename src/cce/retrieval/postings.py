@@ -1,21 +1,18 @@
 """Postings: which chunk holds which token how often, in flat arrays.
 
-Texts enter in index order; per term its chunks leave in ascending order. bm25 scores by them and the
-hash embedder sums them, so every text is tokenised once.
+Token counts enter text after text; per term its chunks leave in ascending order. bm25 scores by
+them and the hash embedder sums them, so every text is tokenised once.
 """
 
 from __future__ import annotations
 
-from array import array
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cce.tokens import tokenize
+from cce.retrieval.token_counts import TokenCounts, count_tokens
 
 IntVector = NDArray[np.int64]
 
@@ -24,14 +21,14 @@ IntVector = NDArray[np.int64]
 class Postings:
     """Term t occurs in `chunks[starts[t]:starts[t + 1]]`, as often as `counts` says at the same place.
 
-    vocabulary  token -> term, terms numbered in first-seen order
+    vocabulary  token -> term
     starts      int64[n_terms + 1]
     chunks      int64[n_postings]; chunk positions, ascending within a term
     counts      int64[n_postings]; at least 1
     lengths     int64[n_chunks]; tokens of each chunk, repeats counted
     """
 
-    vocabulary: dict[bytes, int]
+    vocabulary: Mapping[bytes, int]
     starts: IntVector
     chunks: IntVector
     counts: IntVector
@@ -48,28 +45,20 @@ class Postings:
 
 def build_postings(texts: Iterable[bytes]) -> Postings:
     """Tokenise every text; cost grows with their bytes."""
-    numbering: defaultdict[bytes, int] = defaultdict(count().__next__)
-    occurrences, lengths = array("q"), array("q")
-    for text in texts:
-        tokens = tokenize(text)
-        lengths.append(len(tokens))
-        occurrences.extend(map(numbering.__getitem__, tokens))
-    return _group(dict(numbering), np.array(occurrences, np.int64), np.array(lengths, np.int64))
+    return invert(count_tokens(texts))
 
 
-def _group(vocabulary: dict[bytes, int], terms: IntVector, lengths: IntVector) -> Postings:
-    n_chunks = max(len(lengths), 1)
-    # One integer per occurrence sorts by term, then by chunk; equal ones are one posting.
-    occurrences = terms * n_chunks + np.repeat(np.arange(len(lengths)), lengths)
-    occurrences.sort()
-    is_first = np.ones(len(occurrences), bool)
-    np.not_equal(occurrences[1:], occurrences[:-1], out=is_first[1:])
-    firsts = np.flatnonzero(is_first)
-    posted_terms, chunks = np.divmod(occurrences[firsts], n_chunks)
+def invert(token_counts: TokenCounts) -> Postings:
+    """The postings of texts whose tokens are counted already."""
+    n_texts, n_terms = len(token_counts.starts) - 1, len(token_counts.vocabulary)
+    chunks = np.repeat(np.arange(n_texts, dtype=np.int64), np.diff(token_counts.starts))
+    order = np.argsort(token_counts.terms, kind="stable")  # keeps chunks ascending within a term
+    starts = np.zeros(n_terms + 1, np.int64)
+    np.cumsum(np.bincount(token_counts.terms, minlength=n_terms), out=starts[1:])
     return Postings(
-        vocabulary,
-        starts=np.searchsorted(posted_terms, np.arange(len(vocabulary) + 1)),
-        chunks=chunks,
-        counts=np.diff(firsts, append=len(occurrences)),
-        lengths=lengths,
+        {token: term for term, token in enumerate(token_counts.vocabulary)},
+        starts,
+        chunks[order],
+        token_counts.counts[order].astype(np.int64),
+        token_counts.lengths(),
     )

@@ -35,7 +35,7 @@ def open_index(directory: str, store: str | None, watch: Watch) -> OpenedIndex:
 
 def index_of_store(path: str) -> IndexedCorpus:
     """A store in the place of a directory: of other files nothing is known. Raises StoreError."""
-    return IndexedCorpus(path, read_store(path).index, digests={}, skipped={}, notices=())
+    return IndexedCorpus(path, read_store(path).index, skipped={}, notices=())
 
 
 def search(index: Index, backend: str, query: str, k: int, *, use_graph: bool = True) -> Ranking:

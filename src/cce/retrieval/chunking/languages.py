@@ -17,6 +17,9 @@ class LanguagePack:
     imports: tuple[str, ...]
 
 
+PLAIN_TEXT = "plaintext"
+"""The language of files that have no pack."""
+
 _SCRIPT_FUNCTIONS = ("function_declaration", "method_definition", "arrow_function", "function_expression")
 
 PACKS = (
@@ -63,6 +66,17 @@ PACKS = (
     ),
 )
 
+CHUNK_KINDS = tuple(
+    dict.fromkeys(
+        [
+            *(("function", kind) for pack in PACKS for kind in pack.functions),
+            *(("class", kind) for pack in PACKS for kind in pack.classes),
+            ("module", "module"),
+        ]
+    )
+)
+"""Every (chunk type, kind) there is, in a fixed order."""
+
 _BY_EXTENSION = {extension: pack for pack in PACKS for extension in pack.extensions}
 
 
@@ -72,3 +86,9 @@ def language_pack(path: str) -> LanguagePack | None:
     dot = base.rfind(".")
     # A name whose only dot is its first character (`.py`) has no extension.
     return _BY_EXTENSION.get(base[dot:].lower()) if dot > 0 else None
+
+
+def language_name(path: str) -> str:
+    """What the chunks of a file call its language."""
+    pack = language_pack(path)
+    return PLAIN_TEXT if pack is None else pack.name

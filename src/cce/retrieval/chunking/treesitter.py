@@ -10,12 +10,12 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from cce.domain.chunk import Chunk
 from cce.errors import GrammarError
 from cce.retrieval.chunking.imports import import_names
-from cce.retrieval.chunking.languages import LanguagePack, language_pack
+from cce.retrieval.chunking.languages import PLAIN_TEXT, LanguagePack, language_pack
 from cce.tokens import estimate_tokens
 
 if TYPE_CHECKING:
@@ -25,14 +25,31 @@ _MAX_QUERY_DEPTH = 2**16 - 1  # tree-sitter 0.25 counts depth in 16 bits and los
 _CHUNK_PATTERN = 0  # positions of the patterns in the query that `_load_grammar` compiles
 
 
+class ChunkSpan(NamedTuple):
+    """Where a chunk stands: bytes from `start` to `end` (exclusive), lines 1-based and inclusive."""
+
+    start: int
+    end: int
+    start_line: int
+    end_line: int
+    chunk_type: str
+    kind: str
+
+
 @dataclass(frozen=True, slots=True)
 class ChunkedFile:
-    """One file's chunks in tree order, the module names it imports, and the length of its text."""
+    """One file's scrubbed text, its chunks in tree order, and the module names it imports."""
 
     path: str
-    chunks: tuple[Chunk, ...]
+    text: bytes
+    language: str
+    spans: tuple[ChunkSpan, ...]
     imports: tuple[str, ...]
-    n_bytes: int
+
+    @property
+    def chunks(self) -> tuple[Chunk, ...]:
+        """The chunks as values, each with a content of its own."""
+        return tuple(make_chunk(self.path, self.language, self.text, span) for span in self.spans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +64,26 @@ def chunk_file(path: str, text: bytes) -> ChunkedFile:
     """Cut one file into chunks; `text` is UTF-8. Raises GrammarError only."""
     pack = language_pack(path)
     if pack is None:
-        return ChunkedFile(path, (_module_chunk(path, text, "plaintext"),), (), len(text))
+        return ChunkedFile(path, text, PLAIN_TEXT, (_module_span(text),), ())
     grammar = _load_grammar(pack)
     chunk_nodes, import_nodes = _collect_nodes(grammar, text)
-    chunks = tuple(_node_chunk(path, text, pack, grammar, node) for node in chunk_nodes)
-    return ChunkedFile(
+    spans = tuple(_node_span(grammar, node) for node in chunk_nodes) or (_module_span(text),)
+    return ChunkedFile(path, text, pack.name, spans, import_names(pack.name, import_nodes))
+
+
+def make_chunk(path: str, language: str, text: bytes, span: ChunkSpan) -> Chunk:
+    """The chunk that `span` cuts out of the file `path` with the text `text`."""
+    content = text[span.start : span.end]
+    return Chunk(
+        chunk_id(path, span.start_line, span.end_line, content),
         path,
-        chunks or (_module_chunk(path, text, pack.name),),
-        import_names(pack.name, import_nodes),
-        len(text),
+        span.start_line,
+        span.end_line,
+        span.chunk_type,
+        span.kind,
+        language,
+        content,
+        estimate_tokens(len(content)),
     )
 
 
@@ -100,27 +128,20 @@ def _walk_nodes(grammar: _Grammar, tree: Tree) -> tuple[list[Node], list[Node]]:
                 return chunk_nodes, import_nodes
 
 
-def _node_chunk(path: str, text: bytes, pack: LanguagePack, grammar: _Grammar, node: Node) -> Chunk:
+def _node_span(grammar: _Grammar, node: Node) -> ChunkSpan:
     kind = node.type
-    start_line, end_line = node.start_point[0] + 1, node.end_point[0] + 1
-    content = text[node.start_byte : node.end_byte]
-    return Chunk(
-        chunk_id(path, start_line, end_line, content),
-        path,
-        start_line,
-        end_line,
+    return ChunkSpan(
+        node.start_byte,
+        node.end_byte,
+        node.start_point[0] + 1,
+        node.end_point[0] + 1,
         grammar.chunk_types[kind],
         kind,
-        pack.name,
-        content,
-        estimate_tokens(len(content)),
     )
 
 
-def _module_chunk(path: str, text: bytes, language: str) -> Chunk:
-    end_line = text.count(b"\n") + 1
-    identity = chunk_id(path, 1, end_line, text)
-    return Chunk(identity, path, 1, end_line, "module", "module", language, text, estimate_tokens(len(text)))
+def _module_span(text: bytes) -> ChunkSpan:
+    return ChunkSpan(0, len(text), 1, text.count(b"\n") + 1, "module", "module")
 
 
 @cache

@@ -1,0 +1,122 @@
+"""A segment: some files in their indexed form, as flat arrays.
+
+Chunked files enter in path order. Segments are what worker processes send back and what the cache
+keeps, so they can be cut at file boundaries and joined again; an index is one segment of all files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cce.domain.chunk import Chunk
+from cce.retrieval.chunk_table import ChunkTable
+from cce.retrieval.chunking.languages import CHUNK_KINDS, language_name
+from cce.retrieval.chunking.treesitter import ChunkedFile, ChunkSpan, chunk_id, make_chunk
+from cce.retrieval.token_counts import (
+    IntVector,
+    TokenCounts,
+    concatenate_starts,
+    count_tokens,
+    cut_token_counts,
+    merge_token_counts,
+)
+
+_KIND_NUMBERS = {kind: number for number, kind in enumerate(CHUNK_KINDS)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Segment:
+    """The chunks of file i are `starts[i]:starts[i + 1]`; all sequences of files are equally long.
+
+    paths         in byte order
+    texts         scrubbed UTF-8
+    digests       SHA-256 of each file as it was read, before scrubbing
+    imports       module names, in first-seen order
+    starts        int64[n_files + 1]
+    spans         int64[n_chunks, 4]; start and end byte (exclusive), first and last line
+    kinds         int16[n_chunks]; positions in CHUNK_KINDS
+    chunk_ids     S16[n_chunks]
+    token_counts  of the chunks' contents
+    """
+
+    paths: Sequence[str]
+    texts: Sequence[bytes]
+    digests: Sequence[bytes]
+    imports: Sequence[tuple[str, ...]]
+    starts: IntVector
+    spans: IntVector
+    kinds: NDArray[np.int16]
+    chunk_ids: NDArray[np.bytes_]
+    token_counts: TokenCounts
+
+    def chunk_table(self) -> ChunkTable:
+        """The chunks, in index order."""
+        file_of = np.repeat(np.arange(len(self.paths), dtype=np.int64), np.diff(self.starts))
+        files = file_of.tolist()
+
+        def make(position: int) -> Chunk:
+            file = files[position]
+            span = ChunkSpan(*self.spans[position].tolist(), *CHUNK_KINDS[self.kinds[position]])
+            path = self.paths[file]
+            return make_chunk(path, language_name(path), self.texts[file], span)
+
+        kinds = [CHUNK_KINDS[number][1] for number in self.kinds.tolist()]
+        return ChunkTable(self.paths, file_of, self.chunk_ids.astype(str).tolist(), kinds, make)
+
+
+def build_segment(files: Sequence[ChunkedFile], digests: Sequence[bytes]) -> Segment:
+    """The segment of `files`, which come in path order, each read as bytes of the given digest."""
+    spans = [span for file in files for span in file.spans]
+    starts = np.zeros(len(files) + 1, np.int64)
+    np.cumsum([len(file.spans) for file in files], out=starts[1:])
+    identities = [
+        chunk_id(file.path, span.start_line, span.end_line, file.text[span.start : span.end])
+        for file in files
+        for span in file.spans
+    ]
+    return Segment(
+        tuple(file.path for file in files),
+        tuple(file.text for file in files),
+        tuple(digests),
+        tuple(file.imports for file in files),
+        starts,
+        np.array([span[:4] for span in spans], np.int64).reshape(-1, 4),
+        np.array([_KIND_NUMBERS[span.chunk_type, span.kind] for span in spans], np.int16),
+        np.array(identities, "S16"),
+        count_tokens(file.text[span.start : span.end] for file in files for span in file.spans),
+    )
+
+
+def cut_segment(segment: Segment, start: int, end: int) -> Segment:
+    """Files `start` (inclusive) to `end` (exclusive) of `segment`."""
+    first, last = segment.starts[start], segment.starts[end]
+    return Segment(
+        segment.paths[start:end],
+        segment.texts[start:end],
+        segment.digests[start:end],
+        segment.imports[start:end],
+        segment.starts[start : end + 1] - first,
+        segment.spans[first:last],
+        segment.kinds[first:last],
+        segment.chunk_ids[first:last],
+        cut_token_counts(segment.token_counts, first, last),
+    )
+
+
+def join_segments(segments: Sequence[Segment]) -> Segment:
+    """All files of `segments`, in that order; at least one segment."""
+    return Segment(
+        tuple(path for segment in segments for path in segment.paths),
+        tuple(text for segment in segments for text in segment.texts),
+        tuple(digest for segment in segments for digest in segment.digests),
+        tuple(names for segment in segments for names in segment.imports),
+        concatenate_starts([segment.starts for segment in segments]),
+        np.concatenate([segment.spans for segment in segments]),
+        np.concatenate([segment.kinds for segment in segments]),
+        np.concatenate([segment.chunk_ids for segment in segments]),
+        merge_token_counts([segment.token_counts for segment in segments]),
+    )

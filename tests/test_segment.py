@@ -1,0 +1,123 @@
+"""Segments: what they hold, and that cutting and joining them loses nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from cce.retrieval.chunking.treesitter import chunk_file
+from cce.retrieval.segment import Segment, build_segment, cut_segment, join_segments
+from cce.retrieval.token_counts import TokenCounts, count_tokens, cut_token_counts, merge_token_counts
+from corpora import plain_tokens
+
+FILES = {
+    "a.py": b"import os\nclass A:\n    def f(self): pass\n",
+    "b.txt": "caf\xe9 words".encode(),
+    "c.rb": b"require 'set'\ndef g\nend\n",
+    "d.py": b"",
+}
+# Runs of eight and nine letters stand on either side of where tokens stop being packed into a number.
+TEXTS = st.lists(st.text("aB_9 -\xe9\n", max_size=30).map(str.encode), max_size=6)
+
+
+def segment_of(paths: Sequence[str]) -> Segment:
+    files = [chunk_file(path, FILES[path]) for path in paths]
+    return build_segment(files, [hashlib.sha256(file.text).digest() for file in files])
+
+
+def bags(counts: TokenCounts) -> list[dict[bytes, int]]:
+    """Token -> count, a dictionary a text."""
+    return [
+        {counts.vocabulary[counts.terms[j]]: int(counts.counts[j]) for j in range(start, end)}
+        for start, end in pairwise(counts.starts)
+    ]
+
+
+def plain_bags(texts: Sequence[bytes]) -> list[dict[bytes, int]]:
+    return [{token: plain_tokens(text).count(token) for token in plain_tokens(text)} for text in texts]
+
+
+def content(segment: Segment) -> list[object]:
+    return [
+        list(segment.paths),
+        list(segment.texts),
+        list(segment.digests),
+        list(segment.imports),
+        segment.starts.tolist(),
+        segment.spans.tolist(),
+        segment.kinds.tolist(),
+        segment.chunk_ids.tolist(),
+        bags(segment.token_counts),
+    ]
+
+
+def test_a_segment_makes_the_chunks_of_its_files() -> None:
+    chunks = [chunk for path in sorted(FILES) for chunk in chunk_file(path, FILES[path]).chunks]
+    assert list(segment_of(sorted(FILES)).chunk_table()) == chunks
+    assert [chunk.kind for chunk in chunks] == [
+        "class_definition",
+        "function_definition",
+        "module",
+        "method",
+        "module",
+    ]
+
+
+def test_the_table_knows_files_and_kinds_without_making_chunks() -> None:
+    table = segment_of(sorted(FILES)).chunk_table()
+    assert table.positions_by_file == {"a.py": [0, 1], "b.txt": [2], "c.rb": [3], "d.py": [4]}
+    assert table.kinds_by_file["a.py"] == {"class_definition", "function_definition"}
+    assert [c.kind for c in table[1:3]] == ["function_definition", "module"]
+    assert table[-1] is table[4]
+
+
+def test_a_segment_of_nothing_has_no_chunks() -> None:
+    assert len(segment_of([]).chunk_table()) == 0
+    assert segment_of([]).chunk_table().positions_by_file == {}
+
+
+@given(st.lists(st.integers(0, 4), max_size=4).map(sorted))
+def test_cutting_and_joining_loses_nothing(cuts: list[int]) -> None:
+    whole = segment_of(sorted(FILES))
+    bounds = [0, *cuts, 4]
+    parts = [cut_segment(whole, start, end) for start, end in pairwise(bounds)]
+    assert content(join_segments(parts)) == content(whole)
+
+
+def test_joined_segments_are_the_segment_of_all_files() -> None:
+    joined = join_segments([segment_of(["a.py"]), segment_of([]), segment_of(["b.txt", "c.rb", "d.py"])])
+    assert content(joined) == content(segment_of(sorted(FILES)))
+
+
+@settings(deadline=None, max_examples=200)
+@example([b"abcdefgh abcdefghi ABCDEFGH abcdefghij abcdefghi"])
+@given(TEXTS)
+def test_tokens_are_counted_as_word_by_word(texts: list[bytes]) -> None:
+    counts = count_tokens(texts)
+    assert bags(counts) == plain_bags(texts)
+    assert counts.lengths().tolist() == [len(plain_tokens(text)) for text in texts]
+    assert len(set(counts.vocabulary)) == len(counts.vocabulary)
+
+
+@settings(deadline=None, max_examples=100)
+@given(TEXTS, TEXTS, st.data())
+def test_token_counts_join_and_cut(first: list[bytes], second: list[bytes], data: st.DataObject) -> None:
+    joined = merge_token_counts([count_tokens(first), count_tokens(second)])
+    assert bags(joined) == plain_bags([*first, *second])
+    start = data.draw(st.integers(0, len(first) + len(second)))
+    end = data.draw(st.integers(start, len(first) + len(second)))
+    cut = cut_token_counts(joined, start, end)
+    assert bags(cut) == plain_bags([*first, *second][start:end])
+    assert set(cut.vocabulary) == {token for bag in bags(cut) for token in bag}
+
+
+def test_texts_longer_than_a_block_are_counted_whole() -> None:
+    texts = [b"word " * 300_000, b"other", b"word" * 300_000]
+    counts = count_tokens(texts)
+    assert counts.lengths().tolist() == [300_000, 1, 1]
+    assert np.diff(counts.starts).tolist() == [1, 1, 1]
