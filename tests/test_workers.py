@@ -12,6 +12,7 @@ import pytest
 
 from cce.errors import CorpusError, GrammarError
 from cce.retrieval import workers
+from cce.retrieval.chunking import treesitter
 from cce.retrieval.corpus import SkipReason, walk
 from cce.retrieval.workers import process_files
 from test_segment import content
@@ -65,7 +66,7 @@ def test_more_processes_than_batches_are_not_started(corpus: str) -> None:
 @pytest.mark.usefixtures("several")
 def test_a_file_that_kills_its_worker_is_named(corpus: str, monkeypatch: pytest.MonkeyPatch) -> None:
     parent = os.getpid()
-    chunk_file = workers.chunk_file
+    chunk_file = treesitter.chunk_file
 
     def deadly(path: str, text: bytes) -> object:
         if os.getpid() != parent and path == "m01.py":
@@ -85,7 +86,7 @@ def test_a_worker_that_dies_once_costs_time_and_nothing_else(
     parent = os.getpid()
     mark = tmp_path.parent / "died"
     expected = content(process_files(corpus, walk(corpus).paths, False, silent).segment)
-    chunk_file = workers.chunk_file
+    chunk_file = treesitter.chunk_file
 
     def deadly_once(path: str, text: bytes) -> object:
         if os.getpid() != parent and not mark.exists():

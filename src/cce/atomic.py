@@ -22,9 +22,10 @@ _BUFFER_BYTES = 1 << 20
 _CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
-def write_atomically(path: str, content: bytes | Iterable[bytes]) -> None:
+def write_atomically(path: str, content: bytes | Iterable[bytes], *, is_durable: bool = True) -> None:
     """Replace `path` by `content`, whole or in pieces; raises OSError and then leaves what was there.
 
+    Without `is_durable` a power failure may leave a torn file: for readers that would notice.
     A link is followed, so that it stays a link. A device or pipe cannot be replaced: it is written to.
     """
     pieces = (content,) if isinstance(content, bytes) else content
@@ -35,7 +36,7 @@ def write_atomically(path: str, content: bytes | Iterable[bytes]) -> None:
     elif not os.path.basename(path):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
     else:
-        _replace(os.path.realpath(path), pieces, mode)
+        _replace(os.path.realpath(path), pieces, mode, is_durable)
 
 
 def _mode_of(path: str) -> int | None:
@@ -45,7 +46,7 @@ def _mode_of(path: str) -> int | None:
         return None
 
 
-def _replace(target: str, pieces: Iterable[bytes], mode: int | None) -> None:
+def _replace(target: str, pieces: Iterable[bytes], mode: int | None, is_durable: bool) -> None:
     folder = os.path.dirname(target)
     _remove_leftovers(folder)
     temporary, file = _create(folder, is_private=mode is not None)
@@ -53,7 +54,8 @@ def _replace(target: str, pieces: Iterable[bytes], mode: int | None) -> None:
         with file:
             file.writelines(pieces)
             file.flush()
-            os.fsync(file.fileno())
+            if is_durable:
+                os.fsync(file.fileno())
             if mode is not None:
                 os.chmod(temporary, stat.S_IMODE(mode))
             if sys.platform != "win32":
@@ -64,7 +66,8 @@ def _replace(target: str, pieces: Iterable[bytes], mode: int | None) -> None:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
-    _sync_folder(folder)
+    if is_durable:
+        _sync_folder(folder)
 
 
 def _create(folder: str, *, is_private: bool) -> tuple[str, BinaryIO]:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from cce.cli.exits import warn, write_result
+from cce.cli.options import cache_option
 from cce.cli.progress import Progress
 from cce.errors import UsageError
+
+if TYPE_CHECKING:
+    from cce.retrieval.cache import Cache
 
 
 @click.command(
@@ -26,7 +32,8 @@ from cce.errors import UsageError
     metavar="FILE",
     help="Where to write; - is standard output.",
 )
-def command(directory: str, output: str) -> None:
+@cache_option
+def command(directory: str, output: str, cache: Cache | None) -> None:
     """Write every chunk of DIR (path, lines, kind, id, token count) as JSON.
 
     Two implementations that agree on this list cut the same corpus into the same chunks.
@@ -36,7 +43,7 @@ def command(directory: str, output: str) -> None:
     from cce.retrieval.indexing import index_directory
 
     with Progress() as progress:
-        indexed = index_directory(directory, progress)
+        indexed = index_directory(directory, progress, cache=cache)
     for notice in indexed.notices:
         warn(notice)
     chunks = indexed.index.chunks

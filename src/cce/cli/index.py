@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 import click
 
 from cce.cli.exits import warn, write_result
+from cce.cli.options import cache_option
 from cce.cli.progress import Progress
+
+if TYPE_CHECKING:
+    from cce.retrieval.cache import Cache
 
 
 @click.command(
@@ -34,8 +39,14 @@ from cce.cli.progress import Progress
     help="Index sensitive files too and leave secrets in the text as they are.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@cache_option
 def command(
-    directory: str, store_path: str | None, embedder_name: str, allow_secrets: bool, as_json: bool
+    directory: str,
+    store_path: str | None,
+    embedder_name: str,
+    allow_secrets: bool,
+    as_json: bool,
+    cache: Cache | None,
 ) -> None:
     """Index DIR (the current directory by default) and write the index into a store.
 
@@ -53,7 +64,9 @@ def command(
     embedder = EMBEDDERS.load(embedder_name)()
     _ = embedder.dimension  # a model that does not answer is found out before the corpus is read
     with Progress() as progress:
-        indexed = index_directory(directory, progress, embedder=embedder, allow_secrets=allow_secrets)
+        indexed = index_directory(
+            directory, progress, embedder=embedder, allow_secrets=allow_secrets, cache=cache
+        )
         path = make_store_folder(directory) if store_path is None else store_path
         n_bytes = write_store(path, indexed.index, indexed.digests(), are_secrets_allowed=allow_secrets)
     for notice in indexed.notices:

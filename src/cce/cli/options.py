@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cce.domain.evidence import EvidenceOptions
 from cce.errors import UsageError
 from cce.registry import unknown_name
 from cce.retrieval.backends.catalog import BACKENDS, DEFAULT_BACKENDS
+
+if TYPE_CHECKING:
+    from cce.domain.evidence import EvidenceOptions
+
+_T = TypeVar("_T")
 
 
 def parse_backends(typed: str | None) -> tuple[str, ...]:
@@ -42,6 +46,20 @@ def _parse_names(option: str, typed: str) -> tuple[str, ...]:
 def split_names(typed: str) -> tuple[str, ...]:
     """The names of a comma list, each once, in the order typed."""
     return tuple(dict.fromkeys(name.strip() for name in typed.split(",") if name.strip()))
+
+
+def cache_option(command: Callable[..., _T]) -> Callable[..., _T]:
+    """Give a command `--no-cache`; it receives what it may use as `cache: Cache | None`."""
+
+    @functools.wraps(command)
+    def with_cache(*, no_cache: bool, **others: object) -> _T:
+        from cce.retrieval.cache import default_cache
+
+        return command(cache=None if no_cache else default_cache(), **others)
+
+    return click.option("--no-cache", is_flag=True, help="Index from scratch, and leave the cache as it is.")(
+        with_cache
+    )
 
 
 _EVIDENCE_OPTIONS = (
@@ -109,6 +127,9 @@ def parse_evidence(
         return None
     if metrics is not None:
         typed["metrics"] = _parse_metrics(metrics)
+
+    from cce.domain.evidence import EvidenceOptions
+
     return EvidenceOptions(**typed)
 
 

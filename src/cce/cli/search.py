@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from cce.cli.colours import has_colours, paint_path, paint_terms
 from cce.cli.exits import say, warn, write_result
-from cce.cli.options import parse_backends
+from cce.cli.options import cache_option, parse_backends
 from cce.cli.progress import Progress
 from cce.errors import UsageError
+
+if TYPE_CHECKING:
+    from cce.retrieval.cache import Cache
 
 
 @click.command(
@@ -38,6 +43,7 @@ from cce.errors import UsageError
     "--no-graph", is_flag=True, help="Leave out what hybrid adds from files that import each other."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@cache_option
 def command(
     query: str,
     directory: str | None,
@@ -46,6 +52,7 @@ def command(
     k: int,
     no_graph: bool,
     as_json: bool,
+    cache: Cache | None,
 ) -> None:
     """Rank the chunks of a store, or of a directory, for QUERY.
 
@@ -62,7 +69,7 @@ def command(
 
     place = directory or "."
     with Progress() as progress:
-        opened = open_index(place, store_path, progress)
+        opened = open_index(place, store_path, progress, cache)
     if opened.store is None:
         say(f"{place}: no store, indexed in memory; keep an index with: cce index {place}")
     for notice in opened.notices:

@@ -79,6 +79,28 @@ def render_store_json(summary: StoreSummary) -> str:
     )
 
 
+def render_cache_text(folder: str, sizes: Sequence[int], max_bytes: int) -> str:
+    """Where the cache is and what it holds; `sizes` has the bytes of each corpus."""
+    return _table(
+        [
+            ("folder", folder),
+            ("corpora", str(len(sizes))),
+            ("size", f"{_size(sum(sizes))} of at most {_size(max_bytes)}"),
+        ]
+    )
+
+
+def render_cache_json(folder: str, sizes: Sequence[int], max_bytes: int) -> str:
+    """One object, keys sorted; sizes in bytes."""
+    return _json({"bytes": sum(sizes), "corpora": len(sizes), "folder": folder, "max_bytes": max_bytes})
+
+
+def render_cache_cleared(folder: str, n_corpora: int, n_bytes: int) -> str:
+    """What was removed."""
+    noun = "corpus" if n_corpora == 1 else "corpora"
+    return f"removed {n_corpora} {noun} ({_size(n_bytes)}) from {one_line(folder)}\n"
+
+
 def _freshness(freshness: Freshness | None) -> str:
     if freshness is None:
         return "not compared; name it with --dir"

@@ -6,17 +6,19 @@ What was left out comes along with its reason, since an anchor may name it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cce.retrieval.cache import Cache
 from cce.retrieval.corpus import Corpus, SkipReason, walk, why_absent
 from cce.retrieval.embedding.contract import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.index import Index, SegmentIndex
-from cce.retrieval.workers import process_files
+from cce.retrieval.segment import merge_segments
+from cce.retrieval.workers import Processed, is_file_unchanged, process_files
 
 if TYPE_CHECKING:
     from cce.retrieval.embedding.contract import FloatMatrix
@@ -52,18 +54,54 @@ class IndexedCorpus:
 
 
 def index_directory(
-    directory: str, watch: Watch, *, embedder: Embedder | None = None, allow_secrets: bool = False
+    directory: str,
+    watch: Watch,
+    *,
+    embedder: Embedder | None = None,
+    allow_secrets: bool = False,
+    cache: Cache | None = None,
 ) -> IndexedCorpus:
-    """The index of all files below `directory`; raises CorpusError or GrammarError."""
+    """The index of all files below `directory`, which is the same with and without a cache.
+
+    Text that was not scrubbed never reaches the cache. Raises CorpusError or GrammarError.
+    """
     walked = walk(directory)
     n_files = len(walked.paths)
-    processed = process_files(
-        directory, walked.paths, allow_secrets, lambda n_done: watch("indexing", n_done, n_files, "files")
-    )
+
+    def told(n_done: int) -> None:
+        watch("indexing", n_done, n_files, "files")
+
+    if cache is None or allow_secrets:
+        processed = process_files(directory, walked.paths, allow_secrets, told)
+    else:
+        processed = _process_changed(directory, walked.paths, cache, told)
     index = SegmentIndex(processed.segment, embedder or HashEmbedder())
     if not isinstance(index.embedder, HashEmbedder):
         index = SegmentIndex(processed.segment, index.embedder, _embed_all(index, watch))
     return IndexedCorpus(directory, index, {**walked.skipped, **processed.skipped}, walked.notices)
+
+
+def _process_changed(
+    directory: str, paths: Sequence[str], cache: Cache, told: Callable[[int], None]
+) -> Processed:
+    """As process_files, with all that is unchanged from the cache, which then knows the new state."""
+    known = cache.load(directory)
+    if known is None:
+        processed = process_files(directory, paths, False, told)
+        cache.save(directory, processed.segment)
+        return processed
+    positions = {path: position for position, path in enumerate(known.paths)}
+    unchanged: set[str] = set()
+    for n_done, path in enumerate(paths):
+        told(n_done)
+        if path in positions and is_file_unchanged(directory, path, known.digests[positions[path]]):
+            unchanged.add(path)
+    processed = process_files(directory, [path for path in paths if path not in unchanged], False, told)
+    if len(unchanged) == len(known.paths) and not processed.segment.paths:
+        return Processed(known, processed.skipped)
+    segment = merge_segments(known, unchanged, processed.segment)
+    cache.save(directory, segment)
+    return Processed(segment, processed.skipped)
 
 
 def _embed_all(index: Index, watch: Watch) -> FloatMatrix:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from cce.domain.ranking import Ranking
 from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.backends.hybrid import HybridBackend
+from cce.retrieval.cache import Cache
 from cce.retrieval.index import Index
 from cce.retrieval.indexing import IndexedCorpus, Watch, index_directory
 from cce.retrieval.store.place import store_beside
@@ -23,13 +24,13 @@ class OpenedIndex:
     notices: tuple[str, ...]
 
 
-def open_index(directory: str, store: str | None, watch: Watch) -> OpenedIndex:
+def open_index(directory: str, store: str | None, watch: Watch, cache: Cache | None = None) -> OpenedIndex:
     """The store named, else the one beside `directory`, else an index built now; raises CceError."""
     if store is None and os.path.exists(store_beside(directory)):
         store = store_beside(directory)
     if store is not None:
         return OpenedIndex(read_store(store).index, store, ())
-    indexed = index_directory(directory, watch)
+    indexed = index_directory(directory, watch, cache=cache)
     return OpenedIndex(indexed.index, None, indexed.notices)
 
 

@@ -6,7 +6,7 @@ keeps, so they can be cut at file boundaries and joined again; an index is one s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,3 +120,18 @@ def join_segments(segments: Sequence[Segment]) -> Segment:
         np.concatenate([segment.chunk_ids for segment in segments]),
         merge_token_counts([segment.token_counts for segment in segments]),
     )
+
+
+def merge_segments(old: Segment, kept: Set[str], new: Segment) -> Segment:
+    """The files of `old` that are `kept` and those of `new`, which are others, in path order."""
+    sources = [(path, old, position) for position, path in enumerate(old.paths) if path in kept]
+    sources += [(path, new, position) for position, path in enumerate(new.paths)]
+    sources.sort(key=lambda source: source[0])
+    runs: list[list[tuple[str, Segment, int]]] = []
+    for source in sources:
+        if runs and runs[-1][-1][1] is source[1] and runs[-1][-1][2] + 1 == source[2]:
+            runs[-1].append(source)
+        else:
+            runs.append([source])
+    parts = [cut_segment(run[0][1], run[0][2], run[-1][2] + 1) for run in runs]
+    return join_segments(parts) if parts else cut_segment(new, 0, 0)

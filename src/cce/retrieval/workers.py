@@ -92,6 +92,12 @@ def process_batch(batch: Batch) -> Processed:
     return Processed(build_segment(files, digests), skipped)
 
 
+def is_file_unchanged(root: str, path: str, digest: bytes) -> bool:
+    """Whether a file would be indexed and has, as it is, the SHA-256 given."""
+    text = read_raw(root, path, False)
+    return not isinstance(text, SkipReason) and hashlib.sha256(text).digest() == digest
+
+
 def _process_here(batches: Sequence[Batch], told: Callable[[int], None]) -> list[Processed]:
     parts, n_done = [], 0
     for batch in batches:

@@ -1,0 +1,43 @@
+"""`cce cache`: what is kept between runs, and how to be rid of it."""
+
+from __future__ import annotations
+
+import click
+
+from cce.cli.exits import write_result
+
+
+@click.group(
+    name="cache",
+    short_help="see or clear what is kept between runs",
+    epilog="\b\nExamples:\n  cce cache info\n  cce cache clear",
+)
+def command() -> None:
+    """Look after the cache: the indexed form of each corpus, so that the next run costs what changed.
+
+    It is in CCE_CACHE_DIR, else in the user's cache folder; never in a corpus. It holds scrubbed text
+    only, and every file is checked by content. Commands that index take --no-cache.
+    """
+
+
+@command.command(epilog="\b\nExample:\n  cce cache info --json")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+def info(as_json: bool) -> None:
+    """Show where the cache is, how many corpora it holds and how large it is."""
+    from cce.report.summaries import render_cache_json, render_cache_text
+    from cce.retrieval.cache import default_cache
+
+    cache = default_cache()
+    sizes = [entry.n_bytes for entry in cache.entries()]
+    write_result((render_cache_json if as_json else render_cache_text)(cache.folder, sizes, cache.max_bytes))
+
+
+@command.command(epilog="\b\nExample:\n  cce cache clear")
+def clear() -> None:
+    """Remove everything from the cache; the next runs index from scratch."""
+    from cce.report.summaries import render_cache_cleared
+    from cce.retrieval.cache import default_cache
+
+    cache = default_cache()
+    n_entries = len(cache.entries())
+    write_result(render_cache_cleared(cache.folder, n_entries, cache.clear()))
