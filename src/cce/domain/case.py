@@ -9,11 +9,15 @@ from types import MappingProxyType
 from cce.domain.anchor import Anchor
 
 _NO_GRADES: Mapping[str, int] = MappingProxyType({})
+_NO_PINS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One labelled query: `line` is where it stands in its file, `grades` maps anchor texts to 1..3."""
+    """One labelled query: `line` is where it stands in its file, `grades` maps anchor texts to 1..3.
+
+    `pins` maps anchor texts to 16 hex digits over the text that each was made for.
+    """
 
     id: str
     query: str
@@ -24,6 +28,7 @@ class Case:
     grades: Mapping[str, int] = field(default_factory=lambda: _NO_GRADES)
     critical: bool = False
     note: str | None = None
+    pins: Mapping[str, str] = field(default_factory=lambda: _NO_PINS)
 
     @property
     def is_ranged(self) -> bool:

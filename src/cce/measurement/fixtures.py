@@ -10,7 +10,8 @@ from __future__ import annotations
 import codecs
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -21,7 +22,7 @@ from cce.errors import CceError, FixtureError
 from cce.tokens import WHITE_SPACE
 
 if TYPE_CHECKING:
-    from pydantic import ValidationError
+    from pydantic import BaseModel, ValidationError
 
 SCHEMA = "cce.relevance/v1"
 DEFAULT_K = 10
@@ -34,6 +35,7 @@ _RULES = {
     "grades": 'an object of anchors with integers from 1 to 3 such as {"a.py": 2}',
     "critical": "true or false",
     "note": "a string",
+    "pins": 'an object of anchors with 16 hex digits such as {"a.py": "0123456789abcdef"}',
     "corpus": "a string, the directory to index",
 }
 
@@ -64,39 +66,82 @@ T = TypeVar("T")
 
 def read_fixture_set(path: str) -> FixtureSet:
     """The fixture set in the file `path`; raises FixtureError when it cannot be read or parsed."""
+    return parse_fixture_set(read_set_file(path), path)
+
+
+def read_set_file(path: str) -> bytes:
+    """The bytes of a set, whatever they spell; raises FixtureError when they cannot be read."""
     try:
         with open(path, "rb") as stream:
-            raw = stream.read()
+            return stream.read()
     except (OSError, ValueError) as exc:  # ValueError: a NUL in the path
-        reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
-        raise FixtureError(
-            f"{on_one_line(path)}: cannot read the fixture set ({reason}), name a readable NDJSON file"
-        ) from exc
-    return parse_fixture_set(raw, path)
+        raise _unreadable(path, exc) from exc
+
+
+def stream_entries(path: str) -> Iterator[tuple[bytes, Header | Case]]:
+    """`parse_entries` of the file `path`, of which only one line is in memory at a time."""
+    try:
+        stream = open(path, "rb")  # noqa: SIM115 - closed below; only opening it is our door
+    except (OSError, ValueError) as exc:
+        raise _unreadable(path, exc) from exc
+    with stream:
+        yield from parse_entries((line.removesuffix(b"\n") for line in stream), path)
+
+
+def _unreadable(path: str, exc: OSError | ValueError) -> FixtureError:
+    reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
+    return FixtureError(
+        f"{on_one_line(path)}: cannot read the fixture set ({reason}), name a readable NDJSON file"
+    )
 
 
 def parse_fixture_set(raw: bytes, path: str) -> FixtureSet:
     """The fixture set that `raw` spells; `path` is only the place that messages name."""
     corpus: str | None = None
     cases: list[Case] = []
-    first_line: int | None = None
     # Only b"\n" ends a line: bytes.splitlines would break at a lone b"\r" as well.
-    lines = raw.removeprefix(codecs.BOM_UTF8).removesuffix(b"\n").split(b"\n")
+    for _, entry in parse_entries(raw.removesuffix(b"\n").split(b"\n"), path):
+        if isinstance(entry, Header):
+            corpus = entry.corpus
+        else:
+            cases.append(entry)
+    return FixtureSet(path, corpus, tuple(cases))
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a set's first line may say: the default corpus directory as written, if any."""
+
+    corpus: str | None
+
+
+def parse_entries(lines: Iterable[bytes], path: str) -> Iterator[tuple[bytes, Header | Case]]:
+    """What each line that is not blank says, beside that line; holds one line at a time.
+
+    Raises FixtureError at the first bad line, and at the end if there was no case.
+    """
+    number, first_line, has_case = 0, None, False
     for number, line in enumerate(lines, start=1):
         try:
-            entry = _parse_line(line)
-            if entry is None:
-                continue
-            if _is_header(entry):
-                corpus = _parse_header(entry, first_line)
-            else:
-                cases.append(_parse_case(entry, number))
+            text = line if number > 1 else line.removeprefix(codecs.BOM_UTF8)
+            entry = _parse_entry(text, number, first_line)
         except CceError as exc:
             raise FixtureError(f"{on_one_line(path)}:{number}: {exc}") from exc
-        first_line = first_line or number
-    if not cases:
-        raise FixtureError(f"{on_one_line(path)}:{len(lines)}: the set ends without a case, {_CASE_WANTED}")
-    return FixtureSet(path, corpus, tuple(cases))
+        if entry is not None:
+            first_line = first_line or number
+            has_case = has_case or isinstance(entry, Case)
+            yield line, entry
+    if not has_case:
+        place = f"{on_one_line(path)}:{max(number, 1)}"
+        raise FixtureError(f"{place}: the set ends without a case, {_CASE_WANTED}")
+
+
+def _parse_entry(line: bytes, number: int, first_line: int | None) -> Header | Case | None:
+    """`first_line` is the line of what stands first in the set, None if that is this one."""
+    entry = _parse_line(line)
+    if entry is None:
+        return None
+    return Header(_parse_header(entry, first_line)) if _is_header(entry) else _parse_case(entry, number)
 
 
 def _parse_line(line: bytes) -> dict[str, Any] | None:
@@ -168,11 +213,11 @@ def _parse_header(entry: dict[str, Any], first_line: int | None) -> str | None:
         )
     if entry["schema"] != SCHEMA:
         raise FixtureError(f"unsupported schema {_shown(entry['schema'])}, write '{SCHEMA}'")
-    return _guarded(lambda: _header_guard()(entry))
+    return _guarded(lambda: _read_corpus(entry))
 
 
 def _parse_case(entry: dict[str, Any], line: int) -> Case:
-    case = _guarded(lambda: _case_guard()(entry, line))
+    case = _guarded(lambda: _build_case(entry, line))
     if not case.query:
         raise FixtureError(f"query must be {_RULES['query']}, got {_shown(entry['query'])}")
     strays = case.grades.keys() - {anchor.text for anchor in case.anchors}
@@ -194,20 +239,20 @@ def _guarded(build: Callable[[], T]) -> T:
 
 
 @cache
-def _header_guard() -> Callable[[dict[str, Any]], str | None]:
-    """What turns a header object into its corpus; raises pydantic's ValidationError."""
+def header_model() -> type[BaseModel]:
+    """The pydantic model of a header line."""
     from pydantic import BaseModel, ConfigDict
 
     class HeaderLine(BaseModel):
         model_config = ConfigDict(strict=True)
         corpus: str = ""
 
-    return lambda entry: HeaderLine.model_validate(entry).corpus if "corpus" in entry else None
+    return HeaderLine
 
 
 @cache
-def _case_guard() -> Callable[[dict[str, Any], int], Case]:
-    """What turns a case object and its line number into a Case; raises pydantic's ValidationError."""
+def case_model() -> type[BaseModel]:
+    """The pydantic model of a case line."""
     from pydantic import BaseModel, ConfigDict, Field
 
     class CaseLine(BaseModel):
@@ -220,21 +265,30 @@ def _case_guard() -> Callable[[dict[str, Any], int], Case]:
         grades: dict[str, Annotated[int, Field(ge=1, le=3)]] = {}
         critical: bool = False
         note: str = ""
+        pins: dict[str, Annotated[str, Field(pattern="^[0-9a-f]{16}$")]] = {}
 
-        def to_case(self, line: int) -> Case:
-            return Case(
-                id=self.id if isinstance(self.id, str) else f"q{line}",
-                query=self.query.strip(WHITE_SPACE),
-                anchors=tuple(map(parse_anchor, self.expected)),
-                k=self.k,
-                line=line,
-                tags=tuple(self.tags),
-                grades=MappingProxyType(self.grades),
-                critical=self.critical,
-                note=self.note or None,
-            )
+    return CaseLine
 
-    return lambda entry, line: CaseLine.model_validate(entry).to_case(line)
+
+def _read_corpus(entry: dict[str, Any]) -> str | None:
+    header: Any = header_model().model_validate(entry)
+    return str(header.corpus) if "corpus" in entry else None
+
+
+def _build_case(entry: dict[str, Any], line: int) -> Case:
+    fields: Any = case_model().model_validate(entry)
+    return Case(
+        id=fields.id if isinstance(fields.id, str) else f"q{line}",
+        query=fields.query.strip(WHITE_SPACE),
+        anchors=tuple(map(parse_anchor, fields.expected)),
+        k=fields.k,
+        line=line,
+        tags=tuple(fields.tags),
+        grades=MappingProxyType(fields.grades),
+        critical=fields.critical,
+        note=fields.note or None,
+        pins=MappingProxyType(fields.pins),
+    )
 
 
 def _field_fault(exc: ValidationError) -> str:

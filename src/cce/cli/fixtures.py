@@ -1,0 +1,263 @@
+"""`cce fixtures`: keep labels true, and make new ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from cce.cli.exits import ExitCode, say, warn, write_result
+from cce.cli.progress import Progress
+from cce.domain.anchor import on_one_line
+from cce.errors import UsageError
+
+if TYPE_CHECKING:
+    from cce.domain.case import FixtureSet
+    from cce.labels.places import LineTable
+    from cce.labels.revision import Revision
+
+_DIRECTORY = click.option(
+    "--dir", "directory", metavar="DIR", help="Corpus directory; wins over the one the set names."
+)
+_WRITE = click.option("--write", is_flag=True, help="Change SET instead of showing a diff.")
+
+
+@click.group(
+    name="fixtures",
+    short_help="check, pin, re-anchor, draft and label fixture sets",
+    epilog="\b\nExamples:\n"
+    "  cce fixtures lint eval/code.jsonl\n"
+    "  cce fixtures pin eval/code.jsonl --write\n"
+    "  cce fixtures reanchor eval/code.jsonl | patch -p0",
+)
+def command() -> None:
+    """Keep the labels of a fixture set true to the code they label."""
+
+
+@command.command(short_help="find labels that are wrong, stale or worth little")
+@click.argument("fixtures", metavar="SET")
+@_DIRECTORY
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as cce.lint/v1 JSON.")
+@click.option("--strict", is_flag=True, help="Warnings fail as well.")
+@click.option(
+    "--level",
+    type=click.Choice(["error", "warning", "note"]),
+    default="note",
+    show_default=True,
+    help="The least to report.",
+)
+@click.option("--report", metavar="FILE", help="A saved report of SET, to say what spread it measured.")
+def lint(
+    fixtures: str, directory: str | None, as_json: bool, strict: bool, level: str, report: str | None
+) -> int:
+    """Check every label of SET against its corpus.
+
+    Errors make figures wrong: anchors that match nothing, ids and anchors that are there twice, pins
+    whose text moved or changed. Warnings make them mean little. Notes say what the set can show at all.
+
+    Exit code 1 if there is an error (with --strict also for a warning), else 0.
+    """
+    from cce.labels.findings import LEVELS, render_json, render_text
+    from cce.labels.lint import lint_set
+    from cce.measurement.fixtures import stream_entries
+    from cce.measurement.saved_reports import read_saved_report
+    from cce.retrieval.indexing import index_directory
+
+    saved = None if report is None else read_saved_report(report)
+    with Progress() as progress:
+        indexed = index_directory(_corpus(fixtures, directory), progress)
+        found = lint_set(fixtures, stream_entries(fixtures), indexed, saved)
+    for notice in indexed.notices:
+        warn(notice)
+    least = next(known for known in LEVELS if known == level)
+    write_result(render_json(found, least) if as_json else render_text(found, least))
+    is_refused = found.count("error") or (strict and found.count("warning"))
+    return ExitCode.REFUSED if is_refused else ExitCode.MEASURED
+
+
+@command.command(short_help="note which text each anchor was made for")
+@click.argument("fixtures", metavar="SET")
+@_DIRECTORY
+@_WRITE
+@click.option("--renew", is_flag=True, help="Renew stale pins as well: the labels hold for the new text.")
+@click.option("--case", "ids", multiple=True, metavar="ID", help="Only this case; may be repeated.")
+def pin(fixtures: str, directory: str | None, write: bool, renew: bool, ids: tuple[str, ...]) -> None:
+    """Add a pin to each anchor of SET that has none: a fingerprint of the text that it covers.
+
+    A pin shows when that text moves or changes. Without --write a diff is printed and nothing changes.
+    """
+    from cce.labels.pinning import pin_set
+    from cce.labels.revision import Revision
+    from cce.measurement.fixtures import parse_fixture_set
+
+    revision = Revision(fixtures)
+    fixture_set = parse_fixture_set(revision.raw, fixtures)
+    table = _line_table(fixture_set, directory)
+    pinning = pin_set(fixture_set, revision, table, is_renewal=renew, only_ids=ids)
+    for line in pinning.left:
+        warn(line)
+    summary = f"pins added: {pinning.n_added}, renewed: {pinning.n_renewed}, dropped: {pinning.n_removed}"
+    if write:
+        revision.write()
+        write_result(f"{summary} -> {fixtures}\n")
+    else:
+        say(f"{summary}; nothing is written without --write")
+        write_result(revision.diff())
+
+
+@command.command(short_help="let stale anchors follow their text")
+@click.argument("fixtures", metavar="SET")
+@_DIRECTORY
+@_WRITE
+def reanchor(fixtures: str, directory: str | None, write: bool) -> None:
+    """Find where the text of each stale pin of SET went.
+
+    Anchors whose text moved, unchanged, are rewritten. Where it changed as well, or where two places
+    cannot be told apart, the anchor is only listed. Without --write a diff is printed and nothing changes.
+    """
+    from cce.labels.reanchor import reanchor_set
+    from cce.labels.revision import Revision
+    from cce.labels.tracking import Tracker
+    from cce.measurement.fixtures import parse_fixture_set
+
+    revision = Revision(fixtures)
+    fixture_set = parse_fixture_set(revision.raw, fixtures)
+    table = _line_table(fixture_set, directory)
+    moves = reanchor_set(fixture_set.cases, revision, Tracker(table), table)
+    lines = [f"{fixtures}:{move.case.line}: {move}" for move in moves]
+    n_made = sum(move.is_made for move in moves)
+    summary = f"{n_made} of {len(moves)} stale anchors re-anchored"
+    if write:
+        revision.write()
+        write_result("".join(f"{line}\n" for line in [*lines, f"{summary} -> {fixtures}"]))
+    else:
+        for line in lines:
+            say(line)
+        say(f"{summary}; nothing is written without --write")
+        write_result(revision.diff())
+
+
+@command.command(short_help="make cases to judge out of real queries")
+@click.option("--from", "source", required=True, metavar="FILE", help="Queries; - is standard input.")
+@click.option("--dir", "directory", required=True, metavar="DIR", help="The directory to search.")
+@click.option("--k", type=click.IntRange(min=1), default=10, show_default=True, help="Results a backend.")
+@click.option("--backend", "backends", metavar="A,B,..", help="Backends to pool, all three by default.")
+@click.option("-o", "--output", default="-", metavar="FILE", help="A new file; standard output by default.")
+def draft(source: str, directory: str, k: int, backends: str | None, output: str) -> None:
+    """Turn real queries into drafts: cases with candidates, and no label.
+
+    FILE has a query a line, or an object a line with the key "query", as a search log has. Queries
+    with the same words are taken once. Judge the drafts with: cce fixtures label SET
+    """
+    import os
+
+    from cce.cli.options import parse_backends
+    from cce.labels.draft import parse_queries, render_drafts
+    from cce.retrieval.indexing import index_directory
+
+    names = parse_backends(backends)
+    if output != "-" and os.path.lexists(output):
+        raise UsageError(f"{output}: is there already and may hold answers, name a new file with -o")
+    queries = parse_queries(_read(source), source)
+    with Progress() as progress:
+        indexed = index_directory(directory, progress)
+        text = render_drafts(queries.texts, indexed.index, names, k, _relative(directory, output), progress)
+    for notice in indexed.notices:
+        warn(notice)
+    say(
+        f"{len(queries.texts)} drafts; left out: {queries.n_repeated} with the words of another query,"
+        f" {queries.n_wordless} without a token"
+    )
+    if output == "-":
+        write_result(text)
+        return
+    _write_new(output, text)
+    write_result(f"{len(queries.texts)} drafts -> {output}\n")
+
+
+@command.command(short_help="judge the candidates of drafts at the terminal")
+@click.argument("fixtures", metavar="SET")
+@_DIRECTORY
+@click.option("--case", "ids", multiple=True, metavar="ID", help="Only this case; may be repeated.")
+def label(fixtures: str, directory: str | None, ids: tuple[str, ...]) -> None:
+    """Show one candidate of SET after another and take the answer.
+
+    Every answer is written to SET at once. Whoever stops goes on where they stopped.
+    """
+    from cce.cli.labelling import run_session
+    from cce.labels.labelling import LabelSession
+    from cce.labels.revision import Revision
+    from cce.labels.texts import CorpusTexts
+
+    revision = Revision(fixtures)
+    session = LabelSession(revision, ids)
+    run_session(session, CorpusTexts(_corpus_of_drafts(revision, directory)), revision)
+
+
+def _read(source: str) -> bytes:
+    """The bytes of a file of queries, or of standard input."""
+    import sys
+
+    try:
+        if source == "-":
+            return sys.stdin.buffer.read()
+        with open(source, "rb") as stream:
+            return stream.read()
+    except (OSError, ValueError) as exc:
+        reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
+        raise UsageError(
+            f"{on_one_line(source)}: cannot read the queries ({reason}), name a readable file"
+        ) from exc
+
+
+def _write_new(output: str, text: str) -> None:
+    from cce.atomic import write_atomically
+
+    try:
+        write_atomically(output, text.encode("utf-8", "backslashreplace"))
+    except OSError as exc:
+        raise UsageError(f"{output}: cannot be written: {exc.strerror}; name another file with -o") from exc
+
+
+def _relative(directory: str, output: str) -> str:
+    """The corpus as a set in the file `output` names it; one on standard output is for this folder."""
+    import os
+
+    folder = os.path.dirname(output) if output != "-" else ""
+    try:
+        path = os.path.relpath(directory, folder or os.curdir)
+    except ValueError:  # another drive of Windows
+        path = os.path.abspath(directory)
+    return path.replace(os.sep, "/")
+
+
+def _corpus(fixtures: str, directory: str | None) -> str:
+    """The corpus of the set `fixtures`, of which only the first entry is read."""
+    from cce.domain.case import FixtureSet
+    from cce.measurement.fixtures import Header, stream_entries
+    from cce.pipeline import Plan, corpus_name
+
+    _, first = next(stream_entries(fixtures))
+    corpus = first.corpus if isinstance(first, Header) else None
+    return corpus_name(Plan(fixtures, directory, (), is_comparison=False), FixtureSet(fixtures, corpus, ()))
+
+
+def _corpus_of_drafts(revision: Revision, directory: str | None) -> str:
+    """The corpus of a set whose cases need not be whole."""
+    from cce.domain.case import FixtureSet
+    from cce.labels.labelling import corpus_in_header
+    from cce.pipeline import Plan, corpus_name
+
+    corpus = corpus_in_header(revision)
+    plan = Plan(revision.path, directory, (), is_comparison=False)
+    return corpus_name(plan, FixtureSet(revision.path, corpus, ()))
+
+
+def _line_table(fixtures: FixtureSet, directory: str | None) -> LineTable:
+    from cce.labels.places import LineTable
+    from cce.labels.texts import CorpusTexts
+
+    texts = CorpusTexts(_corpus(fixtures.path, directory))
+    for notice in texts.notices:
+        warn(notice)
+    return LineTable(texts)

@@ -1,0 +1,28 @@
+"""`cce schema`: the JSON Schema of a file format."""
+
+from __future__ import annotations
+
+import click
+
+from cce.cli.exits import write_result
+from cce.errors import UsageError
+
+
+@click.command(
+    name="schema",
+    short_help="print the JSON Schema of a file format",
+    epilog="\b\nExamples:\n  cce schema fixtures > fixtures.schema.json\n  cce schema report",
+)
+@click.argument("name", metavar="NAME")
+def command(name: str) -> None:
+    """Print the JSON Schema NAME, for editors and other programs.
+
+    NAME is `fixtures` (one line of a cce.relevance/v1 set), `report` (what cce relevance --json
+    prints) or `gate` (a cce.gate/v1 policy, which editors check as TOML).
+    """
+    from cce.labels.schemas import SCHEMAS, shipped_schema
+    from cce.registry import unknown_name
+
+    if name not in SCHEMAS:
+        raise UsageError(unknown_name("schema", name, SCHEMAS))
+    write_result(shipped_schema(name))

@@ -1,0 +1,129 @@
+"""Drafts: real queries and an index in, cases that wait for a person's judgement out.
+
+Every backend contributes to the pool of candidates of a query, and the pool is listed in the order of
+the index, not of any ranking. A draft has no `expected`: nothing can be scored before somebody has
+looked. `labelling` takes the answers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from cce.domain.anchor import on_one_line
+from cce.domain.chunk import Chunk
+from cce.errors import FixtureError
+from cce.measurement.fixtures import SCHEMA
+from cce.retrieval.backends.catalog import BACKENDS
+from cce.retrieval.index import Index
+from cce.retrieval.indexing import Watch
+from cce.tokens import WHITE_SPACE, tokenize
+
+_MAX_ID = 40
+_MAX_FIRST_LINE = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Queries:
+    """Queries in the order they came, each set of tokens once; and how many were left out."""
+
+    texts: tuple[str, ...]
+    n_repeated: int
+    n_wordless: int
+
+
+def parse_queries(raw: bytes, place: str) -> Queries:
+    """The queries in `raw`: a line each, or the key `query` of an object a line.
+
+    It is objects if the first line that is not blank is one. Raises FixtureError, with the line.
+    """
+    texts: list[str] = []
+    is_ndjson: bool | None = None
+    for number, line in enumerate(raw.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        try:
+            text = line.decode().strip(WHITE_SPACE)
+        except UnicodeDecodeError as exc:
+            raise FixtureError(
+                f"{on_one_line(place)}:{number}: not UTF-8, save the queries as UTF-8"
+            ) from exc
+        if not text:
+            continue
+        if is_ndjson is None:
+            is_ndjson = _query_of(text) is not None
+        query = _query_of(text) if is_ndjson else text
+        if query is None:
+            raise FixtureError(
+                f"{on_one_line(place)}:{number}: each line must be an object with a query, as the first is"
+            )
+        texts.append(query.strip(WHITE_SPACE))
+    return _distinct(texts)
+
+
+def _query_of(text: str) -> str | None:
+    from pydantic_core import from_json
+
+    try:
+        value = from_json(text) if text.startswith("{") else None
+    except ValueError:
+        return None
+    query = value.get("query") if isinstance(value, dict) else None
+    return query if isinstance(query, str) else None
+
+
+def _distinct(texts: Iterable[str]) -> Queries:
+    kept: dict[bytes, str] = {}
+    n_repeated = n_wordless = 0
+    for text in texts:
+        tokens = b" ".join(sorted(tokenize(text.encode())))
+        if not tokens:
+            n_wordless += 1
+        elif kept.setdefault(tokens, text) is not text:
+            n_repeated += 1
+    return Queries(tuple(kept.values()), n_repeated, n_wordless)
+
+
+def render_drafts(
+    queries: Sequence[str], index: Index, backends: Sequence[str], k: int, corpus: str, watch: Watch
+) -> str:
+    """A set of drafts: a header that names `corpus`, then a line a query with its pooled candidates."""
+    rankers = {name: BACKENDS.load(name)(index) for name in backends}
+    positions = {chunk.chunk_id: position for position, chunk in enumerate(index.chunks)}
+    lines: list[Mapping[str, object]] = [{"schema": SCHEMA, "corpus": corpus}]
+    for (n_done, query), case_id in zip(enumerate(queries), _ids(queries), strict=True):
+        watch("drafting", n_done, len(queries), "queries")
+        found: dict[str, list[str]] = {}
+        chunks: dict[str, Chunk] = {}
+        for name, ranker in rankers.items():
+            for hit in ranker.rank(query, k):
+                chunks[hit.chunk.chunk_id] = hit.chunk
+                found.setdefault(hit.chunk.chunk_id, []).append(name)
+        pool = sorted(chunks, key=positions.__getitem__)
+        candidates = [_candidate(chunks[chunk_id], found[chunk_id]) for chunk_id in pool]
+        lines.append({"id": case_id, "query": query, "k": k, "candidates": candidates})
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+
+
+def _candidate(chunk: Chunk, backends: list[str]) -> dict[str, object]:
+    first_line = chunk.content.partition(b"\n")[0].decode().strip()[:_MAX_FIRST_LINE]
+    return {
+        "path": chunk.file_path,
+        "kind": chunk.kind,
+        "lines": [chunk.start_line, chunk.end_line],
+        "first_line": first_line,
+        "backends": backends,
+    }
+
+
+def _ids(queries: Iterable[str]) -> Iterator[str]:
+    """A name for each query, made of its words and different from all others."""
+    taken: dict[str, int] = {}
+    for query in queries:
+        words = b"-".join(tokenize(query.encode())).decode()
+        base = words[:_MAX_ID].strip("-")
+        name = base
+        while name in taken:
+            taken[base] += 1
+            name = f"{base}-{taken[base]}"
+        taken[name] = 1
+        yield name

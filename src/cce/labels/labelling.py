@@ -1,0 +1,227 @@
+"""Labelling: candidates of drafts one after another, a person's answers put into the set at once.
+
+The session knows neither screen nor keyboard: it says what is to be judged, takes the answer and
+writes the set, so that whoever pulls the plug loses nothing. What was answered is kept with each
+candidate under `judged`, which is how a later session knows where to go on.
+"""
+
+from __future__ import annotations
+
+from codecs import BOM_UTF8
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cce.domain.anchor import LineRange, on_one_line, parse_anchor, quoted
+from cce.errors import AnchorError, FixtureError, UsageError
+from cce.labels.edits import array_items, decode_string, encode, object_values, update_array, update_object
+from cce.labels.pinning import require_ids
+from cce.labels.revision import Revision
+
+Verdict = bool | int
+"""True or a grade from 1 to 3 for an answer, False for none."""
+
+_WHOLE_FILE = "module"
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One result to judge: where it is, which backends found it, and what case of the set it belongs to."""
+
+    line: int
+    position: int
+    case_id: str
+    query: str
+    path: str
+    kind: str
+    span: LineRange
+    backends: tuple[str, ...]
+
+    @property
+    def anchor(self) -> str | None:
+        """The anchor that names it, None if no anchor can: the file if it is one chunk, else its lines."""
+        is_file = self.kind == _WHOLE_FILE and self.span.first == 1
+        text = self.path if is_file else f"{self.path}@{self.span.first}-{self.span.last}"
+        try:
+            parsed = parse_anchor(text)
+        except AnchorError:
+            return None
+        is_same = (parsed.path, parsed.kind, parsed.lines) == (
+            self.path,
+            None,
+            None if is_file else self.span,
+        )
+        return text if is_same else None
+
+
+class LabelSession:
+    """Walks through the open candidates of a set; every answer is on disk before the next question."""
+
+    def __init__(self, revision: Revision, only_ids: Collection[str] = ()) -> None:
+        """`only_ids` are the cases to label, all if empty; raises FixtureError for a set it cannot read."""
+        self._revision = revision
+        if only_ids:
+            require_ids(revision.path, (case_id for _, case_id, _ in _drafts(revision)), only_ids)
+        self._open = [
+            candidate for candidate in _open_candidates(revision) if _is_wanted(candidate, only_ids)
+        ]
+        self._next = 0
+        self._past: list[bytes | None] = []
+        self.n_answers = 0
+
+    @property
+    def n_open(self) -> int:
+        """How many candidates were open when the session began."""
+        return len(self._open)
+
+    @property
+    def n_passed(self) -> int:
+        """How many of them were answered or skipped."""
+        return self._next
+
+    @property
+    def current(self) -> Candidate | None:
+        """What to judge now, None at the end."""
+        return self._open[self._next] if self._next < len(self._open) else None
+
+    def answer(self, verdict: Verdict) -> None:
+        """Judge the current candidate; raises UsageError if it cannot be written, and then stays there."""
+        candidate = self._open[self._next]
+        before = self._revision.line(candidate.line)
+        self._write(candidate.line, _judged(before, candidate, verdict))
+        self._past.append(before)
+        self._next += 1
+        self.n_answers += 1
+
+    def skip(self) -> None:
+        """Leave the current candidate open for another time."""
+        self._past.append(None)
+        self._next += 1
+
+    def undo(self) -> bool:
+        """Go back by one candidate and take its answer back; False at the beginning."""
+        if not self._past:
+            return False
+        before = self._past[-1]
+        if before is not None:
+            self._write(self._open[self._next - 1].line, before)
+            self.n_answers -= 1
+        self._past.pop()
+        self._next -= 1
+        return True
+
+    def _write(self, number: int, line: bytes) -> None:
+        kept = self._revision.line(number)
+        self._revision.replace(number, line)
+        try:
+            self._revision.write()
+        except UsageError:
+            self._revision.replace(number, kept)
+            raise
+
+
+def unlabelled_ids(revision: Revision) -> list[str]:
+    """The drafts that have no label yet, for which reason nothing can be scored with the set."""
+    return [case_id for _, case_id, entry in _drafts(revision) if not entry.get("expected")]
+
+
+def _open_candidates(revision: Revision) -> Iterator[Candidate]:
+    for number, case_id, entry in _drafts(revision):
+        for position, fields in enumerate(entry["candidates"]):
+            place = f"{on_one_line(revision.path)}:{number}"
+            candidate = _parse_candidate(fields, place, number, position, case_id, entry["query"])
+            if "judged" not in fields:
+                yield candidate
+
+
+def corpus_in_header(revision: Revision) -> str | None:
+    """The corpus that the set's header names, if it has one."""
+    for _, entry in _entries(revision):
+        corpus = entry.get("corpus") if "query" not in entry else None
+        return corpus if isinstance(corpus, str) else None
+    return None
+
+
+def _drafts(revision: Revision) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """(line number, id, object) of every line with candidates."""
+    for number, entry in _entries(revision):
+        if "candidates" not in entry:
+            continue
+        if not isinstance(entry.get("query"), str) or not isinstance(entry["candidates"], list):
+            raise FixtureError(
+                f"{on_one_line(revision.path)}:{number}: a draft needs a query and an array of candidates,"
+                " draft it again"
+            )
+        case_id = entry.get("id")
+        yield number, case_id if isinstance(case_id, str) else f"q{number}", entry
+
+
+def _entries(revision: Revision) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a set by line; not by the fixture reader, which takes no case without a label."""
+    from pydantic_core import from_json
+
+    for number in range(1, revision.n_lines + 1):
+        line = revision.line(number).removeprefix(BOM_UTF8).strip()
+        if not line:
+            continue
+        try:
+            entry = from_json(line, allow_inf_nan=False)
+        except ValueError as exc:
+            fault = f"invalid JSON ({on_one_line(str(exc))}), mend the line"
+            raise FixtureError(f"{on_one_line(revision.path)}:{number}: {fault}") from exc
+        if isinstance(entry, dict):
+            yield number, entry
+
+
+def _parse_candidate(
+    fields: Any, place: str, line: int, position: int, case_id: str, query: str
+) -> Candidate:
+    match fields:
+        case {"path": str(path), "kind": str(kind), "lines": [int(first), int(last)]} if 1 <= first <= last:
+            found_by = fields.get("backends")
+            backends = tuple(map(str, found_by)) if isinstance(found_by, list) else ()
+            return Candidate(line, position, case_id, query, path, kind, LineRange(first, last), backends)
+    raise FixtureError(
+        f"{place}: candidate {position + 1} needs path, kind and lines [a, b], draft the case again"
+    )
+
+
+def _is_wanted(candidate: Candidate, only_ids: Collection[str]) -> bool:
+    return not only_ids or candidate.case_id in only_ids
+
+
+def _judged(line: bytes, candidate: Candidate, verdict: Verdict) -> bytes:
+    """The line of the candidate's case with the answer in it."""
+    values = object_values(line)
+    raw_verdict = encode(verdict)
+
+    def judge(position: int, item: bytes) -> bytes:
+        return (
+            update_object(item, {"judged": raw_verdict}, like=line)
+            if position == candidate.position
+            else item
+        )
+
+    changes: dict[str, bytes | None] = {"candidates": update_array(values["candidates"], judge)}
+    if verdict is not False:
+        changes |= _labelled(values, candidate, verdict, line)
+    return update_object(line, changes)
+
+
+def _labelled(
+    values: Mapping[str, bytes], candidate: Candidate, verdict: Verdict, line: bytes
+) -> dict[str, bytes | None]:
+    """`expected` with the candidate's anchor, and `grades` if there is a grade to keep."""
+    anchor = candidate.anchor
+    if anchor is None:
+        raise UsageError(f"{quoted(candidate.path)}: no anchor can name this path, so it cannot be a label")
+    expected = values.get("expected", b"[]")
+    is_there = anchor in map(decode_string, array_items(expected))
+    added = [] if is_there else [encode(anchor, line)]
+    changes: dict[str, bytes | None] = {
+        "expected": update_array(expected, lambda _, item: item, added, like=line)
+    }
+    if verdict is not True:
+        grades = values.get("grades", b"{}")
+        changes["grades"] = update_object(grades, {anchor: encode(verdict)}, like=line)
+    return changes

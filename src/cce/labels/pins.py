@@ -1,0 +1,55 @@
+"""Pins: what text a label was made for, and whether it still covers that text.
+
+A pin is the first 16 hex digits of SHA-256 over the anchored text. A case keeps its pins under the
+key `pins`, by anchor; an anchor of a kind alone covers no text of its own and has none. Here pins
+are compared, `pinning` adds them to a set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from cce.domain.anchor import Anchor, on_one_line, quoted
+from cce.domain.case import Case, FixtureSet
+from cce.labels.texts import CorpusTexts
+
+_N_SHOWN = 5
+
+
+def current_pin(texts: CorpusTexts, anchor: Anchor) -> str | None:
+    """The pin of what `anchor` covers now, None if it covers no text of its own."""
+    return None if anchor.path is None else texts.pin(anchor.path, anchor.lines)
+
+
+def stale_anchors(texts: CorpusTexts, case: Case) -> Iterator[Anchor]:
+    """The anchors of `case`, each once, that are pinned to another text than they cover now."""
+    for anchor in distinct(case.anchors):
+        pin = case.pins.get(anchor.text)
+        if pin is not None and pin != current_pin(texts, anchor):
+            yield anchor
+
+
+def distinct(anchors: Iterable[Anchor]) -> Iterator[Anchor]:
+    """Each anchor text once, in order."""
+    return iter({anchor.text: anchor for anchor in anchors}.values())
+
+
+def stale_pins(fixtures: FixtureSet, directory: str, paths: Iterable[str]) -> list[str]:
+    """One warning if any pin of `fixtures` is stale, else none; without pins no file is read.
+
+    directory  the corpus
+    paths      the files that are indexed
+    """
+    if not any(case.pins for case in fixtures.cases):
+        return []
+    texts = CorpusTexts(directory, paths)
+    stale = [(case, anchor) for case in fixtures.cases for anchor in stale_anchors(texts, case)]
+    if not stale:
+        return []
+    n_pins = sum(len(case.pins) for case in fixtures.cases)
+    shown = ", ".join(f"{quoted(anchor.text)} (line {case.line})" for case, anchor in stale[:_N_SHOWN])
+    more = ", …" if len(stale) > _N_SHOWN else ""
+    return [
+        f"{on_one_line(fixtures.path)}: {len(stale)} of {n_pins} pinned anchors no longer cover the text they"
+        f" were made for: {shown}{more}; see cce fixtures lint, and cce fixtures reanchor for what moved"
+    ]

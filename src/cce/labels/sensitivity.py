@@ -1,0 +1,63 @@
+"""What a set can detect at all: the smallest true difference that its number of cases finds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from cce.domain.anchor import on_one_line
+from cce.domain.scores import METRICS
+from cce.labels.findings import Finding
+from cce.measurement.power import POWER, detectable_effect
+from cce.measurement.saved_reports import SavedReport
+from cce.numerals import format_score, mean, ordered_sum
+
+TYPICAL_SD = 0.25
+"""What the deltas of two backends spread by, as a guess before any were measured."""
+
+ALPHA = 0.05
+
+
+def sensitivity(n_cases: int, saved: SavedReport | None) -> Iterator[Finding]:
+    """A note for a typical spread, and one for that of the first two backends of a report."""
+    effect = detectable_effect(n_cases, ALPHA)
+    if effect is None:
+        yield _note("one case can detect no difference between two rankings, add more")
+        return
+    yield _note(
+        f"{n_cases} cases find a mean difference of {format_score(effect * TYPICAL_SD)} or more in"
+        f" {POWER:.0%} of all trials (sd {TYPICAL_SD} is typical, alpha {ALPHA}); a smaller one goes unseen"
+    )
+    if saved is not None:
+        yield from _measured(saved)
+
+
+def _measured(saved: SavedReport) -> Iterator[Finding]:
+    place = on_one_line(saved.path)
+    if len(saved.backends) < 2 or len(saved.backends[0].cases) < 2:
+        yield _note(
+            f"{place} has no two backends over two cases or more, so it shows no spread of differences"
+        )
+        return
+    a, b = saved.backends[:2]
+    figures = (
+        zip(*(case.figures for case in a.cases), strict=True),
+        zip(*(case.figures for case in b.cases), strict=True),
+    )
+    effect = detectable_effect(len(a.cases), ALPHA) or math.inf
+    found = []
+    for metric, of_a, of_b in zip(METRICS, *figures, strict=True):
+        sd = _sd([y - x for x, y in zip(of_a, of_b, strict=True)])
+        found.append(f"{metric} {format_score(effect * sd)} (sd {format_score(sd)})")
+    yield _note(
+        f"between {a.backend} and {b.backend} in {place}, {len(a.cases)} cases find {', '.join(found)}"
+    )
+
+
+def _sd(values: Sequence[float]) -> float:
+    center = mean(values)
+    return math.sqrt(ordered_sum((value - center) ** 2 for value in values) / (len(values) - 1))
+
+
+def _note(message: str) -> Finding:
+    return Finding("note", "sensitivity", None, None, message)

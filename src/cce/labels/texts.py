@@ -1,0 +1,100 @@
+r"""Anchored texts: which bytes of a corpus an anchor covers.
+
+A directory and the paths of its files enter; per path its lines leave, from the scrubbed text, the
+very text that is indexed, so that nothing made from it can give a secret away. Lines end at `\n`
+and are compared without trailing white space (of ASCII), so that line ends and editors that trim
+change no label.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cce.domain.anchor import LineRange
+from cce.retrieval.corpus import SourceFile, read_source, walk
+
+Lines = tuple[bytes, ...]
+
+N_DIGITS = 16
+_PRINT_MASK = 0xFFFF
+PRINT_BYTES = 2
+
+
+class CorpusTexts:
+    """The texts of a corpus' files by path; the lines of a file stay in memory once they were asked for."""
+
+    def __init__(self, directory: str, paths: Iterable[str] | None = None) -> None:
+        """`paths` are the files that may be read, in order; without them the directory is walked."""
+        self._directory = directory
+        walked = walk(directory) if paths is None else None
+        self.paths = tuple(paths or ()) if walked is None else walked.paths
+        self.notices = () if walked is None else walked.notices
+        self._known = frozenset(self.paths)
+        self._files: dict[str, _FileText | None] = {}
+        self._pins: dict[tuple[str, LineRange | None], str | None] = {}
+
+    def lines(self, path: str) -> Lines | None:
+        """The lines of the file without trailing white space, None if the corpus has no such file."""
+        file = self._file(path)
+        return None if file is None else file.lines
+
+    def pin(self, path: str, span: LineRange | None) -> str | None:
+        """The pin of what an anchor with this path and range covers, None if it covers nothing.
+
+        A range covers its lines, one that reaches past the end the lines there are; without a range
+        it is the file, byte for byte.
+        """
+        if (path, span) not in self._pins:
+            self._pins[path, span] = self._work_out_pin(path, span)
+        return self._pins[path, span]
+
+    def _work_out_pin(self, path: str, span: LineRange | None) -> str | None:
+        file = self._file(path)
+        if file is None or span is None:
+            return None if file is None else file.pin
+        if span.first > len(file.lines):
+            return None
+        return pin_of_lines(file.lines[span.first - 1 : span.last])
+
+    def _file(self, path: str) -> _FileText | None:
+        if path not in self._files:
+            # Asked for by name, a file is only read if a walk would have come to it.
+            source = read_source(self._directory, path) if path in self._known else None
+            if isinstance(source, SourceFile):
+                self._files[path] = _FileText(pin_of(source.text), split_lines(source.text))
+            else:
+                self._files[path] = None
+        return self._files[path]
+
+
+@dataclass(frozen=True, slots=True)
+class _FileText:
+    pin: str
+    lines: Lines
+
+
+def pin_of(text: bytes) -> str:
+    """The pin of an anchored text: the first 16 hex digits of its SHA-256."""
+    return hashlib.sha256(text).hexdigest()[:N_DIGITS]
+
+
+def pin_of_lines(lines: Lines) -> str:
+    """The pin of a range, whose lines come without trailing white space."""
+    return pin_of(b"\n".join(lines))
+
+
+def split_lines(text: bytes) -> Lines:
+    """The lines of `text` without trailing white space; a final line end opens no further line."""
+    lines = text.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return tuple(line.rstrip() for line in lines)
+
+
+def line_prints(lines: Iterable[bytes]) -> bytes:
+    """Two bytes a line, alike for equal lines: enough to compare texts by, too little to guess one."""
+    prints = (zlib.crc32(line) & _PRINT_MASK for line in lines)
+    return b"".join(value.to_bytes(PRINT_BYTES, "big") for value in prints)

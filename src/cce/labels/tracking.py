@@ -1,0 +1,170 @@
+"""Tracking: where the text of a stale pin is now.
+
+An anchor, its pin and its trace enter, its whereabouts leave. A text is taken for the pinned one only
+if it is equal, and no twin can be meant: the rule is in `_chosen`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from cce.domain.anchor import Anchor, LineRange, parse_anchor, quoted
+from cce.errors import AnchorError
+from cce.labels.places import LineTable, Place
+from cce.labels.similarity import Likenesses
+from cce.labels.traces import Trace, is_in_context, is_pinned, left_over
+
+_N_SHOWN = 3
+
+
+class Fate(Enum):
+    """What became of a pinned text."""
+
+    MOVED = "moved"
+    CHANGED = "changed"
+    AMBIGUOUS = "ambiguous"
+    VANISHED = "vanished"
+
+
+@dataclass(frozen=True, slots=True)
+class Whereabouts:
+    """`anchor` covers the text where it is (MOVED, None if no anchor can) or what is most like it (CHANGED).
+
+    `ratio` says how similar that is; `candidates` are the first few anchors that are in doubt
+    (AMBIGUOUS) among `n_places`.
+    """
+
+    fate: Fate
+    anchor: str | None = None
+    ratio: float | None = None
+    candidates: tuple[str, ...] = ()
+    n_places: int = 0
+
+    def __str__(self) -> str:
+        """What a message says behind the anchor."""
+        match self.fate:
+            case Fate.MOVED if self.anchor is None:
+                return "its text moved to a file that no anchor can name"
+            case Fate.MOVED:
+                return f"its text moved to {quoted(self.anchor or '')}"
+            case Fate.AMBIGUOUS:
+                return f"its text is gone, and {self._doubt()}"
+            case Fate.CHANGED if self.anchor is not None:
+                return f"its text changed, {quoted(self.anchor)} is similar ({self.ratio:.2f})"
+            case Fate.CHANGED:
+                return "its text changed"
+        return "its text vanished"
+
+    def _doubt(self) -> str:
+        shown = ", ".join(map(quoted, self.candidates)) + (
+            ", …" if self.n_places > len(self.candidates) else ""
+        )
+        if self.n_places == 1:
+            return f"the same text at {shown} may be a twin of it, decide by hand"
+        return f"the same text in {self.n_places} places cannot be told apart ({shown}), choose one by hand"
+
+
+class Tracker:
+    """Finds pinned texts in the corpus as it is now."""
+
+    def __init__(self, table: LineTable) -> None:
+        """Nothing is read until a text is looked for."""
+        self._table = table
+        self._likenesses = Likenesses(table)
+        self._found: dict[tuple[str, str, Trace | None], Whereabouts] = {}
+
+    def whereabouts(self, anchor: Anchor, pin: str, trace: Trace | None) -> Whereabouts:
+        """Where the text of `pin`, which `anchor` does not cover any more, is now."""
+        key = (anchor.text, pin, trace)
+        if key not in self._found:
+            self._found[key] = (
+                self._file_whereabouts(anchor, pin, trace)
+                if anchor.lines is None
+                else self._range_whereabouts(anchor, anchor.lines, pin, trace)
+            )
+        return self._found[key]
+
+    def _file_whereabouts(self, anchor: Anchor, pin: str, trace: Trace | None) -> Whereabouts:
+        if self._table.texts.lines(anchor.path or "") is not None:
+            return Whereabouts(Fate.CHANGED)
+        paths = self._table.files(pin)
+        if len(paths) == 1 and not (trace and trace.has_twins):
+            return _moved(anchor, paths[0], None)
+        return _in_doubt(anchor, [(path, None) for path in paths])
+
+    def _range_whereabouts(
+        self, anchor: Anchor, span: LineRange, pin: str, trace: Trace | None
+    ) -> Whereabouts:
+        own_path, prints = anchor.path or "", trace.lines if trace else None
+        if prints:
+            places = list(self._table.places(prints, is_pinned(pin)))
+        else:
+            places = self._table.places_of_pin(pin, span.last - span.first + 1, own_path)
+        chosen = self._chosen(places, own_path, trace)
+        if chosen is not None:
+            return _moved(anchor, chosen.path, LineRange(chosen.first, chosen.last))
+        if places:
+            return _in_doubt(anchor, [(place.path, LineRange(place.first, place.last)) for place in places])
+        return self._most_similar(anchor, prints)
+
+    def _chosen(self, places: Sequence[Place], own_path: str, trace: Trace | None) -> Place | None:
+        """The one place that must be meant, None if there is none or any doubt.
+
+        In its own file a text that had no twin there is itself, whatever copies there are elsewhere.
+        Among twins it is known by its neighbours, or because every twin is still among its own: a
+        single place left may be a twin's.
+        """
+        if trace is None:
+            return _only(places)
+        if trace.is_alone or not trace.has_twins:
+            own = _only([place for place in places if place.path == own_path])
+            if own is not None:
+                return own
+        if not trace.has_twins:
+            return _only(places)
+        known = [place for place in places if self._is_in_context(place, trace)]
+        return _only(known or left_over(self._table, places, trace))
+
+    def _is_in_context(self, place: Place, trace: Trace) -> bool:
+        return is_in_context(self._table.texts.lines(place.path) or (), place, trace)
+
+    def _most_similar(self, anchor: Anchor, prints: bytes | None) -> Whereabouts:
+        path = anchor.path or ""
+        likeness = self._likenesses.best(prints, path) if prints else None
+        if likeness is not None:
+            place = likeness.place
+            text = respelled(anchor, place.path, LineRange(place.first, place.last))
+            return Whereabouts(Fate.CHANGED, text, likeness.ratio)
+        is_there = prints is None and self._table.texts.pin(path, anchor.lines) is not None
+        return Whereabouts(Fate.CHANGED if is_there else Fate.VANISHED)
+
+
+def _only(places: Sequence[Place]) -> Place | None:
+    return places[0] if len(places) == 1 else None
+
+
+def _moved(anchor: Anchor, path: str, span: LineRange | None) -> Whereabouts:
+    return Whereabouts(Fate.MOVED, respelled(anchor, path, span))
+
+
+def _in_doubt(anchor: Anchor, places: Sequence[tuple[str, LineRange | None]]) -> Whereabouts:
+    if not places:
+        return Whereabouts(Fate.VANISHED)
+    shown = tuple(respelled(anchor, path, span) or path for path, span in places[:_N_SHOWN])
+    return Whereabouts(Fate.AMBIGUOUS, candidates=shown, n_places=len(places))
+
+
+def respelled(anchor: Anchor, path: str, span: LineRange | None) -> str | None:
+    """The text of `anchor` for another place; None if no anchor can name that path."""
+    if path != anchor.path:
+        body = path if anchor.kind is None else f"{path}#{anchor.kind}"
+    else:
+        body = anchor.text if anchor.lines is None else anchor.text.rpartition("@")[0]
+    text = body if span is None else f"{body}@{span.first}-{span.last}"
+    try:
+        parsed = parse_anchor(text)
+    except AnchorError:
+        return None
+    return text if (parsed.path, parsed.kind, parsed.lines) == (path, anchor.kind, span) else None

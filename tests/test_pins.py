@@ -1,0 +1,279 @@
+"""Pins: what text they stand for, how they get into a set, and what is said when they are stale."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cce.domain.anchor import parse_anchor
+from cce.errors import FixtureError, UsageError
+from cce.labels.pinning import Pinning, pin_set
+from cce.labels.pins import stale_pins
+from cce.labels.places import LineTable
+from cce.labels.revision import Revision
+from cce.labels.texts import CorpusTexts
+from cce.labels.traces import trace_of
+from cce.measurement.fixtures import parse_fixture_set, read_fixture_set
+
+CODE = b"import os\n\ndef read(path):   \n    return open(path)\n\ndef write(path):\n    pass\n"
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    root = tmp_path / "src"
+    root.mkdir()
+    (root / "a.py").write_bytes(CODE)
+    return root
+
+
+def digits(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()[:16]
+
+
+def pin_now(corpus: Path, anchor: str) -> str | None:
+    parsed = parse_anchor(anchor)
+    return CorpusTexts(str(corpus)).pin(parsed.path or "", parsed.lines)
+
+
+def write_set(folder: Path, *cases: dict[str, Any]) -> Path:
+    path = folder / "set.jsonl"
+    lines = [json.dumps({"query": "read", "expected": ["a.py@3-4"], **case}) for case in cases]
+    path.write_bytes("".join(f"{line}\n" for line in lines).encode())
+    return path
+
+
+def pin(path: Path, corpus: Path, **options: Any) -> tuple[Pinning, Revision]:
+    revision = Revision(str(path))
+    fixtures = parse_fixture_set(revision.raw, str(path))
+    return pin_set(fixtures, revision, LineTable(CorpusTexts(str(corpus))), **options), revision
+
+
+def pins_of(path: Path) -> list[dict[str, str]]:
+    return [dict(case.pins) for case in read_fixture_set(str(path)).cases]
+
+
+def test_a_range_is_pinned_by_its_lines_without_trailing_white_space(corpus: Path) -> None:
+    assert pin_now(corpus, "a.py@3-4") == digits(b"def read(path):\n    return open(path)")
+    assert pin_now(corpus, "a.py#function_definition@3-4") == pin_now(corpus, "a.py@3-4")
+
+
+def test_a_file_is_pinned_byte_for_byte(corpus: Path) -> None:
+    assert pin_now(corpus, "a.py") == digits(CODE)
+    assert pin_now(corpus, "a.py#function_definition") == digits(CODE)
+
+
+def test_line_ends_and_trimmed_lines_change_no_pin_of_a_range(corpus: Path) -> None:
+    before = pin_now(corpus, "a.py@3-4")
+    (corpus / "a.py").write_bytes(CODE.replace(b"   \n", b"\n").replace(b"\n", b"\r\n"))
+    assert pin_now(corpus, "a.py@3-4") == before
+
+
+def test_a_range_that_reaches_past_the_end_covers_what_is_there(corpus: Path) -> None:
+    assert pin_now(corpus, "a.py@6-999999999999") == digits(b"def write(path):\n    pass")
+    assert pin_now(corpus, "a.py@8-9") is None
+
+
+def test_a_pin_is_made_from_scrubbed_text_so_that_it_gives_no_secret_away(corpus: Path) -> None:
+    (corpus / "a.py").write_bytes(b'password = "correct-horse-battery"\n')
+    assert pin_now(corpus, "a.py@1-1") == digits(b'password = "[REDACTED:SECRET]"')
+
+
+@pytest.mark.parametrize("path", ["../outside.py", "ignored.py", ".env", "gone.py", "big.jsonl"])
+def test_what_is_not_in_the_corpus_has_no_pin(corpus: Path, path: str) -> None:
+    (corpus.parent / "outside.py").write_bytes(b"x\n")
+    (corpus / ".gitignore").write_bytes(b"ignored.py\n")
+    for name in ("ignored.py", ".env", "big.jsonl"):
+        (corpus / name).write_bytes(b"x\n")
+    assert pin_now(corpus, path) is None
+
+
+def test_pinning_adds_one_key_a_case_and_leaves_every_other_byte(tmp_path: Path, corpus: Path) -> None:
+    path = tmp_path / "set.jsonl"
+    first = b'\xef\xbb\xbf{"schema":"cce.relevance/v1" ,"by":"me"}\r\n'
+    case = b'{"query" :"read","expected":[ "a.py@3-4","#x"],"k":05,"mine":{"n":1.50}}'.replace(b"05", b"5")
+    path.write_bytes(first + b"\n  \n" + case + b"\r\n\n" + b'{"query":"y","expected":["#module"]}')
+    _, revision = pin(path, corpus)
+    revision.write()
+    text = digits(b"def read(path):\n    return open(path)")
+    trace = json.loads(path.read_bytes().splitlines()[3])["traces"]["a.py@3-4"]
+    pins, traces = {"a.py@3-4": text}, {"a.py@3-4": {"lines": trace["lines"]}}
+    added = "," + json.dumps({"pins": pins, "traces": traces}, separators=(",", ":"))[1:]
+    assert path.read_bytes() == (
+        first + b"\n  \n" + case[:-1] + added.encode() + b"\r\n\n" + b'{"query":"y","expected":["#module"]}'
+    )
+
+
+def test_pinning_twice_changes_nothing_more(tmp_path: Path, corpus: Path) -> None:
+    path = write_set(tmp_path, {}, {"expected": ["a.py", "#module"]})
+    pin(path, corpus)[1].write()
+    again, revision = pin(path, corpus)
+    assert (again.n_added, revision.n_changed, revision.diff()) == (0, 0, "")
+
+
+def test_a_stale_pin_stays_until_it_is_renewed(tmp_path: Path, corpus: Path) -> None:
+    path = write_set(tmp_path, {"id": "one"}, {"id": "two"})
+    pin(path, corpus)[1].write()
+    before = pins_of(path)
+    (corpus / "a.py").write_bytes(CODE.replace(b"open(path)", b"path.open()"))
+    kept, revision = pin(path, corpus)
+    assert (kept.n_added, kept.n_renewed, revision.n_changed) == (0, 0, 0)
+    assert kept.left[0].startswith(f"{path}:1: 'a.py@3-4' is stale and keeps its pin")
+    renewed, revision = pin(path, corpus, is_renewal=True, only_ids=["two"])
+    revision.write()
+    assert renewed.n_renewed == 1
+    assert pins_of(path)[0] == before[0]
+    assert pins_of(path)[1] == {"a.py@3-4": digits(b"def read(path):\n    return path.open()")}
+
+
+def test_a_pin_of_an_anchor_that_was_rewritten_by_hand_is_dropped(tmp_path: Path, corpus: Path) -> None:
+    path = write_set(tmp_path, {"pins": {"a.py@1-2": "0" * 16}})
+    done, revision = pin(path, corpus)
+    revision.write()
+    assert (done.n_added, done.n_removed) == (1, 1)
+    assert list(pins_of(path)[0]) == ["a.py@3-4"]
+
+
+def test_an_anchor_that_covers_nothing_is_left_and_named(tmp_path: Path, corpus: Path) -> None:
+    done, revision = pin(write_set(tmp_path, {"expected": ["gone.py", "a.py@90-91", "#module"]}), corpus)
+    assert len(done.left) == 2
+    assert "'gone.py' covers no text of this corpus" in done.left[0]
+    assert revision.n_changed == 0
+
+
+def test_an_unknown_id_is_refused_with_the_nearest_one(tmp_path: Path, corpus: Path) -> None:
+    with pytest.raises(UsageError, match=r"no case has the id 'reed-config'; did you mean 'read-config'\?"):
+        pin(write_set(tmp_path, {"id": "read-config"}), corpus, only_ids=["reed-config"])
+
+
+@pytest.mark.parametrize(
+    ("pins", "got"),
+    [
+        ('"x"', "got 'x'"),
+        ('["a"]', "got an array"),
+        ('{"a.py": "0123"}', "got '0123' for 'a.py'"),
+        ('{"a.py": "0123456789ABCDEF"}', "for 'a.py'"),
+        ('{"a.py": 7}', "got 7 for 'a.py'"),
+    ],
+)
+def test_pins_of_a_wrong_type_are_an_error_with_the_line(pins: str, got: str) -> None:
+    case = '{"query":"x","expected":["a.py"]'
+    raw = f'{case}}}\n{case},"pins":{pins}}}'
+    with pytest.raises(FixtureError) as caught:
+        parse_fixture_set(raw.encode(), "set.jsonl")
+    assert str(caught.value).startswith("set.jsonl:2: pins must be an object of anchors with 16 hex digits")
+    assert str(caught.value).endswith(got)
+
+
+def test_a_text_without_a_twin_needs_no_context(corpus: Path) -> None:
+    trace = trace_of(LineTable(CorpusTexts(str(corpus))), parse_anchor("a.py@3-4"))
+    assert trace is not None
+    assert trace.as_json() == {"lines": trace.lines.hex() if trace.lines else ""}
+    assert len(trace.lines or b"") == 4
+
+
+def test_a_text_with_a_twin_is_told_apart_by_the_least_context(corpus: Path) -> None:
+    (corpus / "a.py").write_bytes(b"one\npass\nend\ntwo\npass\nend\nthree\n")
+    trace = trace_of(LineTable(CorpusTexts(str(corpus))), parse_anchor("a.py@5-5"))
+    assert trace is not None
+    assert trace.before == (1, digits(b"two\npass"))
+    assert trace.after == (2, digits(b"pass\nend\nthree"))
+    assert trace.twins is not None
+    assert len(trace.twins) == 8, "four bytes for itself and four for its twin"
+    assert trace.is_alone is False
+
+
+def warning(path: Path, corpus: Path) -> list[str]:
+    fixtures = read_fixture_set(str(path))
+    return stale_pins(fixtures, str(corpus), CorpusTexts(str(corpus)).paths)
+
+
+def test_a_set_with_true_pins_gives_no_warning(tmp_path: Path, corpus: Path) -> None:
+    path = write_set(tmp_path, {}, {"expected": ["a.py", "#module"]})
+    assert warning(path, corpus) == []
+    pin(path, corpus)[1].write()
+    assert warning(path, corpus) == []
+
+
+def test_stale_pins_are_one_line_whatever_their_number(tmp_path: Path, corpus: Path) -> None:
+    path = write_set(tmp_path, *[{"id": f"c{n}"} for n in range(9)])
+    pin(path, corpus)[1].write()
+    (corpus / "a.py").write_bytes(b"\n" + CODE)
+    (text,) = warning(path, corpus)
+    assert text.isprintable()
+    assert text.startswith(f"{path}: 9 of 9 pinned anchors no longer cover the text they were made for: ")
+    assert "'a.py@3-4' (line 5), …; see cce fixtures lint" in text
+
+
+def test_without_pins_no_file_is_read(tmp_path: Path) -> None:
+    path = write_set(tmp_path, {})
+    assert stale_pins(read_fixture_set(str(path)), str(tmp_path / "nowhere"), ["a.py"]) == []
+
+
+# The file
+
+
+def test_a_set_that_changed_meanwhile_is_not_overwritten(tmp_path: Path, corpus: Path) -> None:
+    path = write_set(tmp_path, {})
+    _, revision = pin(path, corpus)
+    path.write_bytes(path.read_bytes() + b"\n")
+    theirs = path.read_bytes()
+    with pytest.raises(UsageError, match="changed since it was read, so nothing was written"):
+        revision.write()
+    assert path.read_bytes() == theirs
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permission bits")
+def test_a_set_that_nobody_may_write_is_not_replaced(tmp_path: Path, corpus: Path) -> None:
+    path = write_set(tmp_path, {})
+    _, revision = pin(path, corpus)
+    before = path.read_bytes()
+    path.chmod(stat.S_IRUSR)
+    with pytest.raises(UsageError, match="is not writable, so nothing was written"):
+        revision.write()
+    assert path.read_bytes() == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no patch command and no such permission bits")
+def test_writing_keeps_the_permissions_of_the_set(tmp_path: Path, corpus: Path) -> None:
+    path = write_set(tmp_path, {})
+    path.chmod(0o640)
+    pin(path, corpus)[1].write()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("changed", [[1], [9], [1, 2, 3], [2, 9], [3, 4, 12], list(range(1, 13))])
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_the_diff_is_one_that_patch_applies(tmp_path: Path, changed: list[int], end: bytes) -> None:
+    patch = shutil.which("patch")
+    if patch is None:
+        pytest.skip("no patch command")
+    path = tmp_path / "set.jsonl"
+    path.write_bytes(b"\n".join(b"line %d" % n for n in range(1, 13)) + end)
+    revision = Revision(str(path))
+    for number in changed:
+        revision.replace(number, b"new %d" % number)
+    (tmp_path / "changes.diff").write_bytes(revision.diff().encode())
+    revision.write()
+    wanted = path.read_bytes()
+    path.write_bytes(b"\n".join(b"line %d" % n for n in range(1, 13)) + end)
+    subprocess.run([patch, "-p0", str(path), "changes.diff"], cwd=tmp_path, check=True, capture_output=True)
+    assert path.read_bytes() == wanted
+
+
+def test_the_diff_marks_a_last_line_without_an_end(tmp_path: Path) -> None:
+    path = tmp_path / "set.jsonl"
+    path.write_bytes(b"one\ntwo")
+    revision = Revision(str(path))
+    revision.replace(2, b"TWO")
+    assert revision.diff() == (
+        f"--- {path}\n+++ {path}\n@@ -1,2 +1,2 @@\n one\n-two\n\\ No newline at end of file\n"
+        "+TWO\n\\ No newline at end of file\n"
+    )
