@@ -10,32 +10,33 @@ import os
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from cce.domain.case import Case, FixtureSet
-from cce.domain.evidence import Evidence, EvidenceOptions
 from cce.domain.ranking import Ranking
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.errors import UsageError
 from cce.measurement.comparison import compare
-from cce.measurement.evidence import BackendFigures, gather_evidence
-from cce.measurement.figures import FigureReader
 from cce.measurement.fixtures import read_fixture_set
 from cce.measurement.notices import notices
 from cce.measurement.scoring import score_backend
-from cce.measurement.slices import slice_evidence
 from cce.measurement.spans import LineWeights
 from cce.retrieval.backends.catalog import BACKENDS
+from cce.retrieval.cache import Cache
 from cce.retrieval.index import Index
 from cce.retrieval.indexing import IndexedCorpus, Watch, index_directory
-from cce.retrieval.search import index_of_store
+
+if TYPE_CHECKING:
+    from cce.domain.evidence import Evidence, EvidenceOptions
+    from cce.measurement.evidence import BackendFigures
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What to measure; a comparison takes two backends.
 
-    `store`, or else `directory`, wins over the corpus that the set names.
+    `store`, or else `directory`, wins over the corpus that the set names. A `cache` saves time only.
     """
 
     fixtures: str
@@ -44,6 +45,7 @@ class Plan:
     is_comparison: bool
     evidence: EvidenceOptions | None = None
     store: str | None = None
+    cache: Cache | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +84,27 @@ def measure(plan: Plan, fixtures: FixtureSet, corpus: str, index: Index, watch: 
 
 def index_corpus(plan: Plan, corpus: str, watch: Watch) -> IndexedCorpus:
     """The index of what `corpus_name` named: built now, or read from a store."""
-    return index_directory(corpus, watch) if plan.store is None else index_of_store(plan.store)
+    if plan.store is not None:
+        from cce.retrieval.search import index_of_store  # reading stores needs a library of its own
+
+        return index_of_store(plan.store)
+    return index_directory(corpus, watch, cache=plan.cache)
 
 
 def measure_backends(plan: Plan, fixtures: FixtureSet, index: Index, watch: Watch) -> Measurement:
     """Rank and score every case on every backend of `plan`."""
     weights = LineWeights(index.chunks_of)
-    wanted = () if plan.evidence is None else plan.evidence.metrics
-    reader = FigureReader(wanted, fixtures.cases, index.chunks)
     rankings = {name: rank_cases(name, index, fixtures.cases, watch) for name in plan.backends}
     scores = tuple(score_backend(name, fixtures, ranked, weights) for name, ranked in rankings.items())
-    figures = tuple(reader.read(score, rankings[score.backend]) for score in scores)
-    return Measurement(rankings, scores, figures)
+    if plan.evidence is None:
+        return Measurement(rankings, scores, ())
+
+    from cce.measurement.figures import FigureReader  # only evidence needs more than the scores
+
+    reader = FigureReader(plan.evidence.metrics, fixtures.cases, index.chunks)
+    return Measurement(
+        rankings, scores, tuple(reader.read(score, rankings[score.backend]) for score in scores)
+    )
 
 
 def _report(plan: Plan, fixtures: FixtureSet, corpus: str, index: Index, measurement: Measurement) -> Report:
@@ -107,6 +118,9 @@ def weigh(
     plan: Plan, options: EvidenceOptions, fixtures: FixtureSet, figures: Sequence[BackendFigures]
 ) -> Evidence:
     """What the figures of all backends say, and with a comparison those of the two against each other."""
+    from cce.measurement.evidence import gather_evidence
+    from cce.measurement.slices import slice_evidence
+
     ids = [case.id for case in fixtures.cases]
     pair = (figures[0], figures[1]) if plan.is_comparison else None
     return gather_evidence(options, ids, figures, pair, slice_evidence(fixtures.cases, figures, pair))

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import click
 
-from cce.cli.exits import write_result
 from cce.cli.options import evidence_options, split_names
+from cce.cli.report_files import (
+    parse_report_files,
+    report_option,
+    require_apart,
+    typed_command,
+    write_reports,
+)
 from cce.domain.evidence import EvidenceOptions
 from cce.errors import UsageError
 
@@ -31,6 +37,7 @@ from cce.errors import UsageError
     "--common", "only_shared", is_flag=True, help="Compare the cases that both have with the same k."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
+@report_option
 @evidence_options
 def command(
     old: str,
@@ -38,6 +45,7 @@ def command(
     backends: str | None,
     only_shared: bool,
     as_json: bool,
+    reports: tuple[str, ...],
     evidence: EvidenceOptions | None,
 ) -> None:
     """Compare a backend in NEW.json with one in OLD.json: what moved since the report was saved.
@@ -46,12 +54,16 @@ def command(
     by their ids, and all must be in both files with the same k unless --common is given. Deltas are
     NEW - OLD, so positive means that the new one is better.
     """
+    from cce.domain.drilldown import FullReport
     from cce.measurement.pairing import PairingPlan, compare_saved
     from cce.report.catalog import RENDERERS
 
     names = None if backends is None else _parse_backends(backends)
+    files = parse_report_files(reports, RENDERERS, as_json=as_json)
+    require_apart(files, {"old report": old, "new report": new})
     report = compare_saved(PairingPlan(old, new, names, only_shared, evidence))
-    write_result(RENDERERS["json" if as_json else "text"](report))
+    full = FullReport(report, command=typed_command())
+    write_reports([(file, RENDERERS[file.format](full)) for file in files])
 
 
 def _parse_backends(typed: str) -> tuple[str, ...]:

@@ -29,6 +29,10 @@ class OutputError(CceError):
     """Standard output does not take what was measured."""
 
 
+class ReaderLeft(Exception):  # noqa: N818 - nothing went wrong
+    """Nobody reads standard output any more. No OSError, which click would turn into exit code 1."""
+
+
 def prepare_streams() -> None:
     """Make both text streams write the same bytes on every machine."""
     for stream in (sys.stdout, sys.stderr):
@@ -37,7 +41,7 @@ def prepare_streams() -> None:
 
 
 def write_result(text: str) -> None:
-    """Write `text` to standard output; raises OutputError, or BrokenPipeError where nobody reads."""
+    """Write `text` to standard output; raises OutputError, or ReaderLeft where nobody reads."""
     _write(sys.stdout, text)
 
 
@@ -73,7 +77,7 @@ def _write(stream: TextIO | IO[str] | None, text: str) -> None:
     try:
         stream.write(text)
         stream.flush()
-    except BrokenPipeError:
-        raise
+    except BrokenPipeError as exc:
+        raise ReaderLeft from exc
     except OSError as exc:
         raise OutputError(f"standard output: {exc.strerror}; free some space or name another place") from exc

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
-from cce.cli.exits import warn, write_result
-from cce.cli.options import evidence_options, parse_backends, parse_comparison
+from cce.cli.exits import warn
+from cce.cli.options import cache_option, evidence_options, parse_backends, parse_comparison
 from cce.cli.progress import Progress
-from cce.domain.evidence import EvidenceOptions
+from cce.cli.report_files import (
+    parse_report_files,
+    report_option,
+    require_apart,
+    typed_command,
+    write_reports,
+)
 from cce.errors import UsageError
+
+if TYPE_CHECKING:
+    from cce.domain.evidence import EvidenceOptions
+    from cce.retrieval.cache import Cache
 
 
 @click.command(
@@ -19,7 +31,8 @@ from cce.errors import UsageError
     "  cce relevance eval/code.jsonl --dir src --backend bm25,hybrid\n"
     "  cce relevance eval/code.jsonl --compare bm25,hybrid\n"
     "  cce relevance eval/code.jsonl --compare bm25,hybrid --evidence --metrics ndcg,mrr\n"
-    "  cce relevance eval/code.jsonl --json > report.json",
+    "  cce relevance eval/code.jsonl --json > report.json\n"
+    "  cce relevance eval/code.jsonl --compare bm25,hybrid --evidence --report html=report.html",
 )
 @click.argument("fixtures", metavar="FIXTURES")
 @click.option("--dir", "directory", metavar="DIR", help="Corpus directory; wins over the one the set names.")
@@ -35,7 +48,9 @@ from cce.errors import UsageError
     "--compare", "comparison", metavar="A,B", help="Score two backends and test whether B differs from A."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as cce.relevance.report/v2 JSON.")
+@report_option
 @evidence_options
+@cache_option
 def command(
     fixtures: str,
     directory: str | None,
@@ -43,7 +58,9 @@ def command(
     backends: str | None,
     comparison: str | None,
     as_json: bool,
+    reports: tuple[str, ...],
     evidence: EvidenceOptions | None,
+    cache: Cache | None,
 ) -> None:
     """Score how well backends rank the labelled queries of FIXTURES.
 
@@ -64,14 +81,20 @@ def command(
         )
     names = parse_backends(backends) if comparison is None else parse_comparison(comparison)
 
+    from cce.domain.drilldown import FullReport
+    from cce.measurement.drilldown import drill_down
     from cce.pipeline import Plan, evaluate
-    from cce.report.catalog import RENDERERS
+    from cce.report.catalog import RENDERERS, WITH_DRILLDOWN
 
-    plan = Plan(
-        fixtures, directory, names, is_comparison=comparison is not None, evidence=evidence, store=store
-    )
+    files = parse_report_files(reports, RENDERERS, as_json=as_json)
+    require_apart(files, {"fixture set": fixtures, "store": store})
+    is_comparison = comparison is not None
+    plan = Plan(fixtures, directory, names, is_comparison, evidence, store, cache)
     with Progress() as progress:
         evaluation = evaluate(plan, progress)
     for notice in evaluation.notices:
         warn(notice)
-    write_result(RENDERERS["json" if as_json else "text"](evaluation.report))
+    is_drilled = any(file.format in WITH_DRILLDOWN for file in files)
+    cases = drill_down(evaluation.fixtures.cases, evaluation.rankings) if is_drilled else ()
+    full = FullReport(evaluation.report, fixtures, cases, command=typed_command())
+    write_reports([(file, RENDERERS[file.format](full)) for file in files])

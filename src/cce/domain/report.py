@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from cce.domain.comparison import Comparison
-from cce.domain.evidence import Evidence
 from cce.domain.scores import BackendScore
+
+if TYPE_CHECKING:
+    from cce.domain.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True)

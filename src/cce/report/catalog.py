@@ -1,11 +1,63 @@
-"""The renderers by format."""
+"""The renderers by format: a new format is one more entry here.
+
+A renderer is imported when it is called, so that a terminal does not wait for a page's template engine.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from cce.domain.report import Report
-from cce.report.json_v2 import render_json
-from cce.report.text import render_text
+from cce.domain.drilldown import FullReport
 
-RENDERERS: Mapping[str, Callable[[Report], str]] = {"text": render_text, "json": render_json}
+Renderer = Callable[[FullReport], str]
+
+
+def _text(full: FullReport) -> str:
+    from cce.report.gate_text import render_gate_text
+    from cce.report.text import render_text
+
+    return render_text(full.report) if full.gate is None else render_gate_text(full.gate)
+
+
+def _json(full: FullReport) -> str:
+    from cce.report.gate_json import render_gate_json
+    from cce.report.json_v2 import render_json
+
+    return render_json(full.report) if full.gate is None else render_gate_json(full.gate)
+
+
+def _markdown(full: FullReport) -> str:
+    from cce.report.markdown import render_markdown
+
+    return render_markdown(full)
+
+
+def _html(full: FullReport) -> str:
+    from cce.report.html import render_html
+
+    return render_html(full)
+
+
+def _junit(full: FullReport) -> str:
+    from cce.report.junit import render_junit
+
+    return render_junit(full)
+
+
+def _github(full: FullReport) -> str:
+    from cce.report.github import render_github
+
+    return render_github(full)
+
+
+RENDERERS: Mapping[str, Renderer] = {
+    "text": _text,
+    "json": _json,
+    "markdown": _markdown,
+    "html": _html,
+    "junit": _junit,
+    "github": _github,
+}
+
+WITH_DRILLDOWN = frozenset({"markdown", "html", "junit"})
+"""The formats that show queries or results, and so need the drill-down of every case."""

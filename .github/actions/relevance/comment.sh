@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Keep one comment on the pull request: found by a hidden marker, changed in place, made if there is none.
+# Without the right to write, as on a pull request from a fork, the step summary has to do.
+set -euo pipefail
+
+summary_only() {
+  echo "::notice title=cce relevance::$1; the report is in the step summary"
+  exit 0
+}
+
+[[ -n "${GH_TOKEN:-}" ]] || summary_only "no token to comment with"
+[[ -n "${PULL_REQUEST:-}" ]] || summary_only "no pull request to comment on"
+command -v gh >/dev/null || summary_only "no gh on this runner to comment with"
+
+# One comment for each thing asked, so that two gates do not write over each other.
+marker="<!-- cce-relevance:$(printf '%s' "$ASKED" | cksum | cut -d ' ' -f 1) -->"
+body="$RUNNER_TEMP/cce-relevance-comment.md"
+{
+  printf '%s\n' "$marker"
+  cat "$REPORTS/comment.md"
+  printf '\n[All reports of this run](%s/%s/actions/runs/%s)\n' \
+    "$GITHUB_SERVER_URL" "$GITHUB_REPOSITORY" "$GITHUB_RUN_ID"
+} >"$body"
+
+comments="repos/$GITHUB_REPOSITORY/issues/$PULL_REQUEST/comments"
+found="$(gh api --paginate "$comments?per_page=100" --jq ".[] | select(.body | startswith(\"$marker\")) | .id")" ||
+  summary_only "the comments cannot be read with this token"
+id="${found%%$'\n'*}"
+if [[ -n "$id" ]]; then
+  gh api --silent --method PATCH "repos/$GITHUB_REPOSITORY/issues/comments/$id" --field "body=@$body" ||
+    summary_only "the comment cannot be changed with this token"
+else
+  gh api --silent --method POST "$comments" --field "body=@$body" ||
+    summary_only "no comment can be made with this token"
+fi

@@ -1,0 +1,177 @@
+"""`--report FORMAT=PATH`: where reports go, each written whole or not at all.
+
+Targets are checked before anything is measured, so that a typing error costs no time and no file.
+Whatever can be written then is, and the first fault is told at the end.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from cce.atomic import write_atomically
+from cce.cli.exits import OutputError, write_result
+from cce.domain.anchor import on_one_line
+from cce.errors import UsageError
+from cce.registry import unknown_name
+
+STANDARD_OUTPUT = "-"
+
+# Where a report goes, and what is written besides, is no part of the report.
+_ELSEWHERE = frozenset({"reports", "as_json", "is_accepting", "no_cache"})
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFile:
+    """One report to write: `path` as typed, `-` for standard output."""
+
+    format: str
+    path: str
+
+    @property
+    def is_standard_output(self) -> bool:
+        """Whether it goes where results go by default."""
+        return self.path == STANDARD_OUTPUT
+
+
+def report_option(command: _Command) -> _Command:
+    """Give a command `--report`, which it receives as `reports: tuple[str, ...]`."""
+    return click.option(
+        "--report",
+        "reports",
+        multiple=True,
+        metavar="FORMAT=PATH",
+        help="Write a report: text, json, markdown, html, junit or github, as in html=report.html; "
+        "- is standard output. May be given again.",
+    )(command)
+
+
+def parse_report_files(
+    typed: Iterable[str], formats: Iterable[str], *, as_json: bool = False
+) -> tuple[ReportFile, ...]:
+    """What `--report` and `--json` ask for; text on standard output unless that is taken.
+
+    Raises UsageError for what cannot be written, so before anything is.
+    """
+    formats = tuple(formats)
+    files = [_parse(each, formats) for each in typed]
+    if as_json:
+        files.append(ReportFile("json", STANDARD_OUTPUT))
+    _require_distinct(files)
+    for file in files:
+        if not file.is_standard_output:
+            _require_writable(file)
+    if not any(file.is_standard_output for file in files):
+        files.append(ReportFile("text", STANDARD_OUTPUT))
+    return tuple(files)
+
+
+def require_apart(files: Iterable[ReportFile], inputs: Mapping[str, str | None]) -> None:
+    """Raise UsageError if a report would replace what is read: `inputs` maps what it is to its path."""
+    names = {_identity(path): noun for noun, path in inputs.items() if path is not None}
+    for file in files:
+        noun = None if file.is_standard_output else names.get(_identity(file.path))
+        if noun is not None:
+            raise _refusal(file, f"would replace the {noun}", "name another file")
+
+
+def typed_command() -> tuple[str, ...]:
+    """The words that make the report of the running command again, without those that say where it goes."""
+    context = click.get_current_context()
+    words = ["cce", context.info_name or ""]
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name in _ELSEWHERE or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
+            continue
+        if isinstance(parameter, click.Option):
+            words.append(parameter.opts[0])
+        if not (isinstance(parameter, click.Option) and parameter.is_flag):
+            words.append(str(context.params[name]))
+    return tuple(words)
+
+
+def write_reports(rendered: Sequence[tuple[ReportFile, str]]) -> None:
+    """Write every text to its place, standard output last; raises OutputError, after trying all."""
+    faults = [_fault(file, text) for file, text in rendered if not file.is_standard_output]
+    for file, text in rendered:
+        if file.is_standard_output:
+            write_result(text)
+    for fault in faults:
+        if fault is not None:
+            raise fault
+
+
+def _parse(typed: str, formats: Sequence[str]) -> ReportFile:
+    format_name, equals, path = typed.partition("=")
+    if not equals or not path:
+        raise UsageError(f"--report takes FORMAT=PATH, as in html=report.html or json=-; got {typed!r}")
+    if format_name not in formats:
+        raise UsageError(f"--report {on_one_line(typed)}: {unknown_name('format', format_name, formats)}")
+    return ReportFile(format_name, path)
+
+
+def _require_distinct(files: Sequence[ReportFile]) -> None:
+    seen: set[str] = set()
+    for file in files:
+        place = STANDARD_OUTPUT if file.is_standard_output else _identity(file.path)
+        if place in seen:
+            shown = "standard output" if file.is_standard_output else on_one_line(file.path)
+            raise UsageError(f"{shown} is named for two reports, it takes one: name another file")
+        seen.add(place)
+
+
+def _identity(path: str) -> str:
+    """What two spellings of one file have in common."""
+    try:
+        return os.path.normcase(os.path.realpath(path))
+    except (OSError, ValueError):  # a loop of links, a NUL: such a path is refused when it is checked
+        return path
+
+
+def _require_writable(file: ReportFile) -> None:
+    try:
+        mode = os.stat(file.path).st_mode
+    except FileNotFoundError:
+        mode = None
+    except (OSError, ValueError) as exc:
+        raise _refusal(file, getattr(exc, "strerror", None) or str(exc), "name another file") from exc
+    if file.path.endswith(("/", os.sep)) or (mode is not None and stat.S_ISDIR(mode)):
+        raise _refusal(file, "is a directory", "name a file in it")
+    if mode is not None and not _may(file.path, os.W_OK):
+        raise _refusal(file, "is write-protected", "name another file")
+    if mode is None or stat.S_ISREG(mode):
+        _require_folder(file)
+
+
+def _require_folder(file: ReportFile) -> None:
+    """A file is written beside its place first, so that the folder must take new files."""
+    folder = os.path.dirname(os.path.realpath(file.path))
+    if not os.path.isdir(folder):
+        raise _refusal(file, "its directory does not exist", "make it first")
+    if not _may(folder, os.W_OK | os.X_OK):
+        raise _refusal(file, "its directory is write-protected", "name another one")
+
+
+def _may(path: str, mode: int) -> bool:
+    return os.access(path, mode, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _refusal(file: ReportFile, fault: str, way_out: str) -> UsageError:
+    return UsageError(f"--report {file.format}={on_one_line(file.path)}: {fault}, {way_out}")
+
+
+def _fault(file: ReportFile, text: str) -> OutputError | None:
+    try:
+        write_atomically(file.path, text.encode("utf-8", "backslashreplace"))
+    except OSError as exc:
+        place = on_one_line(file.path)
+        return OutputError(f"{place}: {exc.strerror or exc}; free some space or name another place")
+    return None

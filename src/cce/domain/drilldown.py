@@ -1,0 +1,73 @@
+"""A drill-down: for every case what was asked and what each backend answered, and the page around it all.
+
+It is built only where a format shows it, since it holds far more than the figures of a report.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cce.domain.report import Report
+
+if TYPE_CHECKING:
+    from cce.domain.gate import GateReport
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedHit:
+    """One result as judged: `matches` has the 0-based positions of the anchors it matches, ascending.
+
+    `rank` is 1-based, lines are 1-based and inclusive. `opening` has the first lines of the chunk, cut
+    to a sane length and joined with line feeds.
+    """
+
+    rank: int
+    path: str
+    first_line: int
+    last_line: int
+    kind: str
+    score: float
+    matches: tuple[int, ...]
+    opening: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedRanking:
+    """What one backend answered to one case, best first: at most its k hits."""
+
+    backend: str
+    hits: tuple[JudgedHit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseDrilldown:
+    """One case in full: `line` is where it stands in its set, `grades` has one entry per anchor text."""
+
+    id: str
+    query: str
+    k: int
+    line: int
+    anchors: tuple[str, ...]
+    grades: tuple[int, ...]
+    tags: tuple[str, ...]
+    critical: bool
+    note: str | None
+    rankings: tuple[JudgedRanking, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FullReport:
+    """What every format is rendered from: the report, and what only some formats show besides.
+
+    fixtures_path  the set as the user named it; None where saved reports were compared
+    cases          the cases in the order of their set; empty unless a drill-down was asked for
+    gate           the gate that was asked; `report` is then its report
+    command        the words that make this report again, without those that say where it goes
+    """
+
+    report: Report
+    fixtures_path: str | None = None
+    cases: tuple[CaseDrilldown, ...] = ()
+    gate: GateReport | None = None
+    command: tuple[str, ...] = ()

@@ -1,0 +1,256 @@
+"""A gate from policy to answer: like the bridge it sees both wings, and it keeps nothing for itself.
+
+policy ──> set ──> candidate measured now ──┐
+baseline (saved, or accepted now) ──────────┴──> pairs ──> evidence ──> reasons ──> gate report
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import posixpath
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from cce.domain.anchor import on_one_line
+from cce.domain.case import FixtureSet
+from cce.domain.drilldown import FullReport
+from cce.domain.evidence import Evidence, EvidenceOptions
+from cce.domain.gate import GatePolicy, GateReport
+from cce.domain.report import Report
+from cce.domain.scores import BackendScore
+from cce.measurement.baseline import (
+    BaselinePair,
+    accept,
+    as_saved,
+    pair_with_baseline,
+    require_unique,
+    score_in,
+)
+from cce.measurement.comparison import compare
+from cce.measurement.drilldown import drill_down
+from cce.measurement.evidence import gather_evidence
+from cce.measurement.figures import reported_figures
+from cce.measurement.fixtures import parse_fixture_set, read_set_file
+from cce.measurement.gates import Measured, floor_metrics, judge_gate
+from cce.measurement.policy import require_known
+from cce.measurement.policy_tables import PolicyError
+from cce.measurement.saved_reports import read_saved_report
+from cce.measurement.slices import slice_evidence
+from cce.pipeline import Measurement, Plan, all_notices, corpus_name, index_corpus, measure_backends
+from cce.registry import unknown_name
+from cce.report.json_v2 import render_json
+from cce.retrieval.backends.catalog import BACKENDS
+from cce.retrieval.cache import Cache
+from cce.retrieval.indexing import Watch
+
+_N_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class GatePlan:
+    """What to ask: `is_accepting` makes what is measured now the baseline, and judges by that.
+
+    `command` has the words that ask it.
+    """
+
+    policy: GatePolicy
+    is_strict: bool = False
+    is_accepting: bool = False
+    has_drilldown: bool = False
+    command: tuple[str, ...] = ()
+    cache: Cache | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GateRun:
+    """The answer, and the bytes of a new baseline; None to leave it as it is."""
+
+    full: FullReport
+    gate: GateReport
+    notices: tuple[str, ...]
+    new_baseline: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """What was read: of the old baseline every backend's score by name, none where it is yet to be made."""
+
+    fixtures: FixtureSet
+    digest: str
+    old: Mapping[str, BackendScore]
+    old_embedder: str | None
+
+
+def beside(policy: GatePolicy, path: str) -> str:
+    """A path that the policy names, as reached from the working directory."""
+    # Joined with `/` on every system, so that messages and annotations are the same.
+    return posixpath.join(os.path.dirname(policy.path), path)
+
+
+def input_paths(policy: GatePolicy) -> Mapping[str, str]:
+    """What a gate reads: what it is -> its path as reached from the working directory."""
+    return {
+        "policy": policy.path,
+        "fixture set": beside(policy, policy.fixtures),
+        "baseline": beside(policy, policy.baseline),
+    }
+
+
+def run_gate(plan: GatePlan, watch: Watch) -> GateRun:
+    """Carry out `plan`; raises CceError if it cannot be measured or makes no sense."""
+    sources = _read_sources(plan)
+    fixtures = sources.fixtures
+    measuring = _measuring_plan(plan, sources)
+    indexed = index_corpus(measuring, corpus_name(measuring, fixtures), watch)
+    measurement = measure_backends(measuring, fixtures, indexed.index, watch)
+    embedder = indexed.index.embedder.name
+    gate, pair = _judge(plan, sources, measurement, embedder)
+    cases = drill_down(fixtures.cases, measurement.rankings) if plan.has_drilldown else ()
+    return GateRun(
+        full=FullReport(gate.report, fixtures.path, cases, gate, plan.command),
+        gate=gate,
+        notices=(*all_notices(fixtures, indexed), *_notices(plan, sources, pair, embedder)),
+        new_baseline=_baseline_bytes(gate, sources, measurement) if plan.is_accepting else None,
+    )
+
+
+def _read_sources(plan: GatePlan) -> _Sources:
+    policy = plan.policy
+    _require_backend(policy, "backend", policy.backend)
+    path = beside(policy, policy.fixtures)
+    raw = read_set_file(path)
+    fixtures = parse_fixture_set(raw, path)
+    require_known(policy, fixtures)
+    require_unique(fixtures)
+    fixtures = _with_critical(fixtures, policy.critical)
+    digest = hashlib.sha256(raw).hexdigest()
+    place = beside(policy, policy.baseline)
+    if plan.is_accepting and not os.path.lexists(place):
+        return _Sources(fixtures, digest, {}, None)
+    if not os.path.lexists(place):
+        way_out = f"make one with cce gate {on_one_line(policy.path)} --accept"
+        raise PolicyError(f"{on_one_line(place)}: there is no baseline, {way_out}")
+    saved = read_saved_report(place)
+    if not plan.is_accepting:
+        score_in(saved, policy.baseline_backend)  # raises before time is spent on measuring
+    return _Sources(fixtures, digest, {score.backend: score for score in saved.backends}, saved.embedder)
+
+
+def _with_critical(fixtures: FixtureSet, ids: Collection[str]) -> FixtureSet:
+    """The set as the policy sees it, so that every report marks what is critical here."""
+    cases = (replace(case, critical=case.critical or case.id in ids) for case in fixtures.cases)
+    return replace(fixtures, cases=tuple(cases))
+
+
+def _measuring_plan(plan: GatePlan, sources: _Sources) -> Plan:
+    policy = plan.policy
+    metrics = floor_metrics(policy)
+    return Plan(
+        fixtures=sources.fixtures.path,
+        directory=None if policy.directory is None else beside(policy, policy.directory),
+        backends=_backends(plan, sources),
+        is_comparison=False,
+        evidence=EvidenceOptions(metrics) if metrics else None,
+        store=None if policy.store is None else beside(policy, policy.store),
+        cache=plan.cache,
+    )
+
+
+def _backends(plan: GatePlan, sources: _Sources) -> tuple[str, ...]:
+    """The candidate first; a new baseline keeps every backend that the old one has, measured anew."""
+    policy = plan.policy
+    if not plan.is_accepting:
+        return (policy.backend,)
+    _require_backend(policy, "baseline_backend", policy.baseline_backend)
+    for name in sources.old:
+        _require_backend(policy, "baseline", name)
+    return tuple(dict.fromkeys((policy.backend, policy.baseline_backend, *sources.old)))
+
+
+def _require_backend(policy: GatePolicy, key: str, name: str) -> None:
+    if name not in BACKENDS:
+        fault = unknown_name("backend", name, BACKENDS.names())
+        raise PolicyError(f"{on_one_line(policy.path)}: {key}: {fault}")
+
+
+def _judge(
+    plan: GatePlan, sources: _Sources, measurement: Measurement, embedder: str
+) -> tuple[GateReport, BaselinePair]:
+    policy, fixtures = plan.policy, sources.fixtures
+    place = beside(policy, policy.baseline)
+    measured = {score.backend: score for score in measurement.scores}
+    old = sources.old.get(policy.baseline_backend)
+    baseline = as_saved(measured[policy.baseline_backend]) if plan.is_accepting or old is None else old
+    # There are figures only where a floor wants some.
+    figures = {each.backend: each.metrics for each in measurement.figures}
+    candidate = Measured(measured[policy.backend], figures.get(policy.backend, {}))
+    pair = pair_with_baseline(candidate.score, baseline, place)
+    evidence = None if policy.evidence is None else _weigh(policy.evidence, fixtures, pair)
+    gate = GateReport(
+        policy=policy,
+        fixtures=fixtures,
+        digest=sources.digest,
+        candidate=candidate.score,
+        report=_report(policy, fixtures, pair, evidence, embedder),
+        reasons=judge_gate(policy, fixtures, candidate, pair, evidence),
+        is_strict=plan.is_strict,
+        acceptance=accept(policy.baseline, old, baseline) if plan.is_accepting else None,
+    )
+    return gate, pair
+
+
+def _report(
+    policy: GatePolicy, fixtures: FixtureSet, pair: BaselinePair, evidence: Evidence | None, embedder: str
+) -> Report:
+    return Report(
+        corpus=_corpus(policy, fixtures),
+        embedder=embedder,
+        n_queries=len(pair.candidate.cases),
+        backends=(pair.baseline, pair.candidate),
+        comparison=compare(pair.baseline, pair.candidate),
+        evidence=evidence,
+    )
+
+
+def _corpus(policy: GatePolicy, fixtures: FixtureSet) -> str:
+    """The corpus relative to the policy: a baseline has the same bytes wherever it was accepted."""
+    given = policy.store or policy.directory
+    return given or posixpath.join(os.path.dirname(policy.fixtures), fixtures.corpus or "")
+
+
+def _weigh(options: EvidenceOptions, fixtures: FixtureSet, pair: BaselinePair) -> Evidence:
+    by_id = {case.id: case for case in fixtures.cases}
+    cases = [by_id[case.id] for case in pair.candidate.cases]
+    baseline, candidate = (
+        reported_figures(options.metrics, score) for score in (pair.baseline, pair.candidate)
+    )
+    sides = baseline, candidate
+    return gather_evidence(
+        options, [case.id for case in cases], sides, sides, slice_evidence(cases, sides, sides)
+    )
+
+
+def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, embedder: str) -> Iterator[str]:
+    place = on_one_line(beside(plan.policy, plan.policy.baseline))
+    if pair.removed:
+        few = ", ".join(map(on_one_line, pair.removed[:_N_SHOWN]))
+        more = ", …" if len(pair.removed) > _N_SHOWN else ""
+        yield (
+            f"{place}: {len(pair.removed)} of its cases are no longer in the set ({few}{more}): "
+            "restore them, or accept a new baseline with --accept"
+        )
+    if not plan.is_accepting and sources.old_embedder != embedder:
+        yield (
+            f"{place}: was measured with the embedder {on_one_line(sources.old_embedder or 'none')}, "
+            f"the candidate with {on_one_line(embedder)}: a difference may come from that"
+        )
+
+
+def _baseline_bytes(gate: GateReport, sources: _Sources, measurement: Measurement) -> bytes:
+    """A v2 report of all that was measured, in the order of the old one so that a diff shows what moved."""
+    by_name = {score.backend: score for score in measurement.scores}
+    scores = tuple(by_name[name] for name in dict.fromkeys((*sources.old, *by_name)))
+    report = gate.report
+    saved = Report(report.corpus, report.embedder, len(gate.fixtures.cases), scores, comparison=None)
+    return render_json(saved).encode("utf-8")

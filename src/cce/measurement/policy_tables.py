@@ -1,0 +1,186 @@
+"""The tables of a gate policy: TOML text in, checked values out, each fault named by its key.
+
+A PolicyError of this module goes on where the path of the policy ends: `:3: ...` or `: drop: ...`.
+Metrics and their places are `policy`'s affair.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cce.domain.anchor import on_one_line, quoted
+from cce.domain.evidence import MAX_RESAMPLES, MAX_SEED
+from cce.domain.scores import METRICS
+from cce.errors import CceError
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+
+SCHEMA = "cce.gate/v1"
+
+_PATH_RULE = 'a path such as "code.jsonl"'
+_LIMIT_RULE = "a number from 0 to 1 such as 0.9"
+_TABLE_RULE = "a table of metrics and numbers from 0 to 1"
+# By the innermost key that has a rule of its own.
+RULES = {
+    "fixtures": _PATH_RULE,
+    "backend": 'the name of a backend such as "hybrid"',
+    "baseline": 'a path such as "baseline.json"',
+    "baseline_backend": "the name of a backend in the baseline",
+    "dir": "a path of a directory",
+    "store": "a path of a store",
+    "critical": 'an array of case ids such as ["read-config"]',
+    "floor": _TABLE_RULE,
+    "drop": _TABLE_RULE,
+    "evidence": 'a table with keys such as metrics = ["mrr"]',
+    "metrics": 'an array of metrics such as ["mrr"]',
+    "alpha": "a number between 0 and 1 such as 0.05",
+    "min_effect": "a number from 0 to 1 such as 0.01",
+    "seed": f"an integer from 0 to {MAX_SEED}",
+    "resamples": f"an integer from 1 to {MAX_RESAMPLES}",
+    "slices": "tables such as [slices.TAG.floor]",
+}
+_TOML_PLACE = re.compile(r"(.*) \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)", re.DOTALL)
+_N_SHOWN = 12
+
+
+class PolicyError(CceError):
+    """A policy that cannot be read or makes no sense; the whole message starts with its path."""
+
+
+def parse_tables(raw: bytes) -> Any:
+    """A `policy_model` of the tables that `raw` spells; raises PolicyError."""
+    table = _parse_toml(raw)
+    _require_schema(table)
+    return _checked({key: value for key, value in table.items() if key != "schema"})
+
+
+def _parse_toml(raw: bytes) -> dict[str, Any]:
+    try:
+        return tomllib.loads(raw.decode("utf-8-sig"))
+    except tomllib.TOMLDecodeError as exc:
+        raise PolicyError(_toml_fault(str(exc))) from exc
+    except UnicodeDecodeError as exc:
+        raise PolicyError(": not UTF-8, save the file as UTF-8") from exc
+    except (ValueError, RecursionError) as exc:
+        raise PolicyError(": no readable TOML (a number too long or values nested too deep)") from exc
+
+
+def _toml_fault(wording: str) -> str:
+    """The parser's wording with the place in front."""
+    match = _TOML_PLACE.fullmatch(wording)
+    if match is None:
+        return f": no readable TOML: {on_one_line(wording)}"
+    place = f":{match[2]}: column {match[3]}" if match[2] else ": at its end"
+    return f"{place}: no readable TOML: {on_one_line(match[1])}"
+
+
+def _require_schema(table: Mapping[str, object]) -> None:
+    if "schema" not in table:
+        raise PolicyError(f': no schema, start the policy with schema = "{SCHEMA}"')
+    if table["schema"] != SCHEMA:
+        raise PolicyError(f': unsupported schema {_shown(table["schema"])}, write "{SCHEMA}"')
+
+
+@cache
+def policy_model() -> type[BaseModel]:
+    """The pydantic model of a policy, but for its schema; built when it is first needed."""
+    from pydantic import BaseModel, ConfigDict, Field
+
+    unit = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    text = Annotated[str, Field(min_length=1)]
+
+    class LimitTables(BaseModel):
+        model_config = ConfigDict(strict=True, extra="forbid")
+        floor: dict[str, unit] = {}
+        drop: dict[str, unit] = {}
+
+    class EvidenceTable(BaseModel):
+        model_config = ConfigDict(strict=True, extra="forbid")
+        metrics: Annotated[list[str], Field(min_length=1)] = [*METRICS]
+        alpha: Annotated[float, Field(ge=1e-6, le=0.999999)] = 0.05
+        min_effect: unit = 0.0
+        seed: Annotated[int, Field(ge=0, le=MAX_SEED)] = 0
+        resamples: Annotated[int, Field(ge=1, le=MAX_RESAMPLES)] = 10_000
+
+    class PolicyTable(LimitTables):
+        fixtures: text
+        backend: text
+        baseline: text
+        baseline_backend: text | None = None
+        dir: text | None = None
+        store: text | None = None
+        critical: list[str] = Field(default_factory=list)
+        evidence: EvidenceTable | None = None
+        slices: dict[str, LimitTables] = Field(default_factory=dict)
+
+    return PolicyTable
+
+
+def _checked(table: dict[str, Any]) -> Any:
+    from pydantic import ValidationError
+
+    try:
+        return policy_model().model_validate(table)
+    except ValidationError as exc:
+        raise PolicyError(_field_fault(exc)) from exc
+
+
+def _field_fault(exc: ValidationError) -> str:
+    """The first fault, a wrong key before a missing one: it may be the missing one, misspelled."""
+    faults = exc.errors(include_url=False, include_context=False)
+    fault = min(faults, key=lambda each: each["type"] != "extra_forbidden")
+    *outer, key = fault["loc"]
+    if fault["type"] == "extra_forbidden":
+        return f": {_place(outer)}{unknown('key', str(key), _known_keys(outer))}"
+    place = _place(fault["loc"])
+    rule = _LIMIT_RULE if outer and outer[-1] in ("floor", "drop") else _rule(fault["loc"])
+    if fault["type"] == "missing":
+        return f": {place}missing, it must be {rule}"
+    return f": {place}must be {rule}, got {_shown(fault['input'])}"
+
+
+def _rule(steps: tuple[int | str, ...]) -> str:
+    return next(RULES[step] for step in reversed(steps) if isinstance(step, str) and step in RULES)
+
+
+def _place(steps: Iterable[object]) -> str:
+    keys = ".".join(on_one_line(step) for step in steps if isinstance(step, str))
+    return f"{keys}: " if keys else ""
+
+
+def _known_keys(outer: list[int | str]) -> list[str]:
+    """The keys that the table at `outer` may have."""
+    model: Any = policy_model()
+    if not outer:
+        return ["schema", *model.model_fields]
+    parts = model.model_fields[outer[0]].annotation.__args__
+    return [*next(part for part in parts if hasattr(part, "model_fields")).model_fields]
+
+
+def unknown(noun: str, name: str, known: Iterable[str]) -> str:
+    """As for every unknown name, but a set may know thousands: only the first few are listed."""
+    known = [on_one_line(each) for each in known]
+    nearest = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
+    more = ", …" if len(known) > _N_SHOWN else ""
+    listed = ", ".join(known[:_N_SHOWN]) + more if known else "none"
+    return f"unknown {noun} {quoted(name)}{hint} (known: {listed})"
+
+
+def _shown(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return quoted(value)
+        case list():
+            return "an array" if value else "an empty array"
+        case dict():
+            return "a table"
+    return on_one_line(str(value))

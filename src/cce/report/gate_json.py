@@ -1,0 +1,121 @@
+"""A gate's answer in, `cce.gate.report/v1` out: the verdict with its reasons, for machines.
+
+Every field is spelled out, because a contract changes by decision. Scores are six-decimal strings,
+counts and ranks integers, paths as the policy spells them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from cce.domain.evidence import EvidenceOptions
+from cce.domain.gate import Acceptance, GatePolicy, GateReport, Limits, Reason
+from cce.domain.scores import METRICS, BackendScore
+from cce.numerals import format_score
+
+SCHEMA = "cce.gate.report/v1"
+
+Json = dict[str, object]
+
+
+def render_gate_json(gate: GateReport) -> str:
+    """The answer as JSON with sorted keys and one final newline, valid UTF-8 once encoded."""
+    text = json.dumps(_gate(gate), ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
+
+
+def _gate(gate: GateReport) -> Json:
+    comparison = gate.report.comparison
+    fields: Json = {
+        "schema": SCHEMA,
+        "verdict": gate.outcome.value,
+        "refused": gate.is_refused,
+        "strict": gate.is_strict,
+        "reasons": [_reason(reason) for reason in gate.reasons],
+        "fixtures": {
+            "path": gate.policy.fixtures,
+            "sha256": gate.digest,
+            "cases": len(gate.fixtures.cases),
+        },
+        "policy": _policy(gate.policy),
+        "baseline": None if comparison is None else _means(comparison.a),
+        "candidate": _means(gate.candidate),
+        "embedder": gate.report.embedder,
+    }
+    if gate.acceptance is not None:
+        fields["accepted"] = _acceptance(gate.acceptance)
+    return fields
+
+
+def _reason(reason: Reason) -> Json:
+    return {
+        "level": reason.level.value,
+        "rule": reason.rule.value,
+        "metric": reason.metric,
+        "tag": reason.tag,
+        "seen": _figure(reason.seen),
+        "limit": _figure(reason.limit),
+        "case_ids": list(reason.case_ids),
+        "text": reason.text,
+    }
+
+
+def _figure(value: float | int | None) -> str | int | None:
+    """A score as text, a count or a rank as it is."""
+    return format_score(value) if isinstance(value, float) else value
+
+
+def _policy(policy: GatePolicy) -> Json:
+    return {
+        "backend": policy.backend,
+        "baseline": policy.baseline,
+        "baseline_backend": policy.baseline_backend,
+        "critical": list(policy.critical),
+        "dir": policy.directory,
+        "store": policy.store,
+        "evidence": None if policy.evidence is None else _options(policy.evidence),
+        "fixtures": policy.fixtures,
+        "slices": {tag: _limits(limits) for tag, limits in policy.slices.items()},
+        **_limits(policy.limits),
+    }
+
+
+def _limits(limits: Limits) -> Json:
+    return {"floor": _scores(limits.floor), "drop": _scores(limits.drop)}
+
+
+def _options(options: EvidenceOptions) -> Json:
+    return {
+        "alpha": format_score(options.alpha),
+        "metrics": list(options.metrics),
+        "min_effect": format_score(options.min_effect),
+        "resamples": options.resamples,
+        "seed": options.seed,
+    }
+
+
+def _means(score: BackendScore) -> Json:
+    named = zip(METRICS, score.figures, strict=True)
+    return {"backend": score.backend, "cases": len(score.cases), **_scores(dict(named))}
+
+
+def _scores(figures: Mapping[str, float]) -> Json:
+    return {name: format_score(figure) for name, figure in figures.items()}
+
+
+def _acceptance(acceptance: Acceptance) -> Json:
+    return {
+        "baseline": acceptance.baseline,
+        "better": list(acceptance.better),
+        "worse": list(acceptance.worse),
+        "added": list(acceptance.added),
+        "removed": list(acceptance.removed),
+        "means": {
+            move.metric: {
+                "before": None if move.before is None else format_score(move.before),
+                "after": format_score(move.after),
+            }
+            for move in acceptance.means
+        },
+    }

@@ -1,0 +1,133 @@
+"""Full report in, one row per case out: what every table of cases shows, put side by side.
+
+Scores, deltas and drill-downs come in the order of their own cases; here they meet by position where
+that order is the same, else by id. Columns are named so that no two look alike.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from cce.domain.drilldown import CaseDrilldown, FullReport
+from cce.domain.gate import GateReport, Level, Reason
+from cce.domain.scores import METRICS, BackendScore, CaseScore
+from cce.numerals import ordering_key
+
+T = TypeVar("T")
+
+FIRST_SHOWN = "mrr"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One backend under a name that no other column has."""
+
+    name: str
+    score: BackendScore
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRow:
+    """One case: a score per column, None where a column lacks it; metric -> delta B - A of a comparison."""
+
+    id: str
+    scores: tuple[CaseScore | None, ...]
+    deltas: Mapping[str, float | None]
+    drilldown: CaseDrilldown | None
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether every column that has the case lacks a relevant result for it."""
+        return all(score is None or score.first_relevant_rank is None for score in self.scores)
+
+
+def columns(full: FullReport) -> tuple[Column, ...]:
+    """The backends of the report; where a gate was asked its baseline, and the candidate with all cases."""
+    if full.gate is None:
+        return tuple(Column(score.backend, score) for score in full.report.backends)
+    sides = compared_names(full)
+    if sides is None or full.report.comparison is None:
+        return (Column(full.gate.candidate.backend, full.gate.candidate),)
+    return Column(sides[0], full.report.comparison.a), Column(sides[1], full.gate.candidate)
+
+
+def compared_names(full: FullReport) -> tuple[str, str] | None:
+    """What the sides of the comparison are called, told apart where a baseline has its backend's name."""
+    comparison = full.report.comparison
+    if comparison is None:
+        return None
+    a, b = comparison.a.backend, comparison.b.backend
+    return (a, b) if a != b else (f"baseline:{a}", b)
+
+
+def case_rows(full: FullReport) -> list[CaseRow]:
+    """The cases in the order of their set, or of the last column where no drill-down was made."""
+    of_columns = columns(full)
+    ids = [case.id for case in full.cases] or [case.id for case in of_columns[-1].score.cases]
+    scores = [_aligned(ids, [case.id for case in c.score.cases], c.score.cases) for c in of_columns]
+    deltas = {name: _aligned(ids, *of_metric) for name, of_metric in _deltas(full)}
+    drilldowns: Sequence[CaseDrilldown | None] = full.cases or [None] * len(ids)
+    return [
+        CaseRow(
+            id=name,
+            scores=tuple(of_column[position] for of_column in scores),
+            deltas={metric: of_case[position] for metric, of_case in deltas.items()},
+            drilldown=drilldowns[position],
+        )
+        for position, name in enumerate(ids)
+    ]
+
+
+def blocking_by_id(gate: GateReport | None) -> Mapping[str | None, Sequence[Reason]]:
+    """Case id -> the reasons that block because of it; under None those that name no case."""
+    by_id: defaultdict[str | None, list[Reason]] = defaultdict(list)
+    for reason in () if gate is None else gate.reasons:
+        if reason.level is Level.BLOCK:
+            for name in reason.case_ids or (None,):
+                by_id[name].append(reason)
+    return by_id
+
+
+def has_moved(row: CaseRow) -> bool:
+    """Whether any metric differs by what prints as more than 0."""
+    return any(delta is not None and ordering_key(delta) != 0 for delta in row.deltas.values())
+
+
+def direction(delta: float | None) -> int:
+    """1 for better, -1 for worse, 0 for what is tied or undefined."""
+    micro = 0 if delta is None else ordering_key(delta)
+    return (micro > 0) - (micro < 0)
+
+
+def shown_metrics(full: FullReport) -> tuple[str, ...]:
+    """The metrics that every case has a figure for, the most telling one first."""
+    family = () if full.report.evidence is None else full.report.evidence.options.metrics
+    asked = [metric for metric in family if metric in METRICS] or [*METRICS]
+    first = FIRST_SHOWN if FIRST_SHOWN in asked else asked[0]
+    return first, *(metric for metric in METRICS if metric != first)
+
+
+def _deltas(full: FullReport) -> Iterator[tuple[str, tuple[Sequence[str], Sequence[float | None]]]]:
+    """Metric, then the ids of the compared cases and a delta for each."""
+    comparison = full.report.comparison
+    if comparison is None:
+        return
+    ids = [case.id for case in comparison.a.cases]
+    for difference in comparison.differences:
+        yield difference.metric, (ids, difference.per_case)
+    evidence = full.report.evidence
+    if evidence is not None and evidence.compare is not None:
+        for metric, each in evidence.compare.metrics.items():
+            if metric not in METRICS:
+                yield metric, (ids, each.per_case)
+
+
+def _aligned(ids: Sequence[str], found: Sequence[str], values: Sequence[T]) -> Sequence[T | None]:
+    """One of `values` per id; by position if both say the same ids, which may then repeat."""
+    if ids == found:
+        return values
+    by_id = dict(zip(found, values, strict=True))
+    return [by_id.get(name) for name in ids]

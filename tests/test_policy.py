@@ -1,0 +1,237 @@
+"""Gate policies: what a TOML file says, and how each mistake in it is told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cce.domain.anchor import parse_anchor
+from cce.domain.case import Case, FixtureSet
+from cce.domain.evidence import EvidenceOptions
+from cce.domain.gate import GatePolicy, Limits
+from cce.errors import CceError
+from cce.measurement.gates import floor_metrics
+from cce.measurement.policy import parse_policy, read_policy, require_known
+from cce.measurement.policy_tables import PolicyError
+
+LEAST = 'schema = "cce.gate/v1"\nfixtures = "code.jsonl"\nbackend = "hybrid"\nbaseline = "b.json"\n'
+
+
+def parse(more: str = "", least: str = LEAST) -> GatePolicy:
+    return parse_policy((least + more).encode(), "eval/gate.toml")
+
+
+def fault(more: str = "", least: str = LEAST) -> str:
+    with pytest.raises(PolicyError) as caught:
+        parse(more, least)
+    message = str(caught.value)
+    assert message.startswith("eval/gate.toml:")
+    assert "\n" not in message
+    return message.removeprefix("eval/gate.toml:").strip()
+
+
+def test_the_least_policy_asks_for_no_limit_and_no_evidence() -> None:
+    assert parse() == GatePolicy("eval/gate.toml", "code.jsonl", "hybrid", "b.json", "hybrid")
+
+
+def test_a_whole_policy() -> None:
+    policy = parse(
+        'baseline_backend = "bm25"\ndir = "src"\ncritical = ["b", "a", "b"]\n'
+        "[floor]\nmrr = 1\nndcg = 0.5\nrecall = 0.9\n"
+        "[drop]\nrecall = 0.02\n"
+        '[evidence]\nmetrics = ["mrr"]\nalpha = 0.1\nmin_effect = 0.01\nseed = 7\nresamples = 100\n'
+        "[slices.exact_term.floor]\nrecall = 1.0\n[slices.big.drop]\nhit = 0\n"
+    )
+    assert policy == GatePolicy(
+        path="eval/gate.toml",
+        fixtures="code.jsonl",
+        backend="hybrid",
+        baseline="b.json",
+        baseline_backend="bm25",
+        directory="src",
+        critical=("b", "a"),
+        limits=Limits({"recall": 0.9, "mrr": 1.0, "ndcg": 0.5}, {"recall": 0.02}),
+        evidence=EvidenceOptions(("mrr",), 0.1, 0.01, 7, 100),
+        slices={"big": Limits(drop={"hit": 0.0}), "exact_term": Limits(floor={"recall": 1.0})},
+    )
+    assert list(policy.limits.floor) == ["recall", "mrr", "ndcg"]
+    assert list(policy.slices) == ["big", "exact_term"]
+    assert floor_metrics(policy) == ("recall", "mrr", "ndcg")
+
+
+def test_an_empty_evidence_table_asks_for_the_default_evidence() -> None:
+    assert parse("[evidence]\n").evidence == EvidenceOptions()
+
+
+def test_a_byte_order_mark_is_dropped() -> None:
+    assert parse_policy(b"\xef\xbb\xbf" + LEAST.encode(), "p").backend == "hybrid"
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ("flor = 1", "unknown key 'flor'; did you mean 'floor'? (known: schema, floor, drop, fixtures,"),
+        ("wombat = 1", "unknown key 'wombat' (known: "),
+        ("[evidence]\nalhpa = 0.1", "evidence: unknown key 'alhpa'; did you mean 'alpha'?"),
+        ("[slices.slow.flor]\nrecall = 1", "slices.slow: unknown key 'flor'; did you mean 'floor'?"),
+        ("[floor]\nrecal = 1", "floor: unknown metric 'recal'; did you mean 'recall'?"),
+        ("[drop]\nmmr = 0.1", "drop: unknown metric 'mmr'; did you mean 'mrr'?"),
+        ("[slices.slow.drop]\nhits = 0.1", "slices.slow.drop: unknown metric 'hits'; did you mean 'hit'?"),
+        (
+            '[evidence]\nmetrics = ["recal"]',
+            "evidence.metrics: unknown metric 'recal'; did you mean 'recall'?",
+        ),
+        (
+            "[drop]\nndcg = 0.1",
+            "drop: metric 'ndcg' needs the rankings, which a saved baseline does not hold",
+        ),
+        ('[evidence]\nmetrics = ["ap"]', "evidence.metrics: metric 'ap' needs the rankings"),
+        ('[evidence]\nmetrics = ["mrr", "mrr"]', "evidence.metrics: names a metric twice"),
+        ("[evidence]\nmetrics = []", "evidence.metrics: must be an array of metrics such as"),
+        ("[evidence]\nalpha = 0.0", "evidence.alpha: must be a number between 0 and 1 such as 0.05, got 0.0"),
+        ("[evidence]\nalpha = 1", "evidence.alpha: must be a number between 0 and 1"),
+        ("[evidence]\nmin_effect = -0.1", "evidence.min_effect: must be a number from 0 to 1"),
+        ("[evidence]\nseed = -1", "evidence.seed: must be an integer from 0 to 4294967295, got -1"),
+        ("[evidence]\nresamples = 0", "evidence.resamples: must be an integer from 1 to 1000000"),
+        ("evidence = true", "evidence: must be a table with keys such as metrics"),
+        ("[floor]\nrecall = 1.1", "floor.recall: must be a number from 0 to 1 such as 0.9, got 1.1"),
+        ("[floor]\nrecall = -0.1", "floor.recall: must be a number from 0 to 1 such as 0.9, got -0.1"),
+        ("[floor]\nrecall = nan", "floor.recall: must be a number from 0 to 1 such as 0.9, got nan"),
+        ("[floor]\nrecall = inf", "floor.recall: must be a number from 0 to 1 such as 0.9, got inf"),
+        ("[floor]\nrecall = true", "floor.recall: must be a number from 0 to 1 such as 0.9, got true"),
+        ('[floor]\nrecall = "1"', "floor.recall: must be a number from 0 to 1 such as 0.9, got '1'"),
+        ("[slices.slow.floor]\nrecall = 2", "slices.slow.floor.recall: must be a number from 0 to 1"),
+        ("floor = 0.9", "floor: must be a table of metrics and numbers from 0 to 1, got 0.9"),
+        ("[slices]\nslow = 1", "slices.slow: must be tables such as [slices.TAG.floor], got 1"),
+        ('critical = "a"', "critical: must be an array of case ids such as"),
+        ("critical = [1]", "critical: must be an array of case ids such as"),
+        ('dir = ""', "dir: must be a path of a directory, got ''"),
+        ('dir = "a"\nstore = "b"', "dir and store exclude each other"),
+        ("backend = 1", "at its end: no readable TOML"),
+        ("a b = 1", "5: column 3: no readable TOML"),
+        ('x = "', "at its end: no readable TOML"),
+        ("x = " + "[" * 5000, "no readable TOML (a number too long or values nested too deep)"),
+        ("x = 1" + "0" * 5000, "no readable TOML (a number too long or values nested too deep)"),
+    ],
+)
+def test_a_mistake_is_named_with_its_key_and_the_way_out(more: str, message: str) -> None:
+    assert fault(more).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("least", "message"),
+    [
+        ("", 'no schema, start the policy with schema = "cce.gate/v1"'),
+        ("schema = 1", 'unsupported schema 1, write "cce.gate/v1"'),
+        ('schema = "cce.gate/v2"', "unsupported schema 'cce.gate/v2'"),
+        ('schema = "cce.gate/v1"', 'fixtures: missing, it must be a path such as "code.jsonl"'),
+        ('schema = "cce.gate/v1"\nfixtures = "a"', "backend: missing, it must be the name of a backend"),
+        (LEAST.replace("fixtures", "fixture"), "unknown key 'fixture'; did you mean 'fixtures'?"),
+        (
+            LEAST.replace('"hybrid"', "[1]"),
+            'backend: must be the name of a backend such as "hybrid", got an array',
+        ),
+    ],
+)
+def test_what_every_policy_has(least: str, message: str) -> None:
+    assert fault(least=least).startswith(message)
+
+
+def test_a_policy_is_utf_8() -> None:
+    with pytest.raises(PolicyError, match="p: not UTF-8"):
+        parse_policy(b"\xff", "p")
+
+
+def test_a_policy_that_cannot_be_read(tmp_path: Path) -> None:
+    for path in (tmp_path / "missing.toml", tmp_path):
+        with pytest.raises(PolicyError, match=r"cannot read the policy \(.+\), name a readable TOML file"):
+            read_policy(str(path))
+    with pytest.raises(PolicyError, match="cannot read the policy"):
+        read_policy("a\0b")
+
+
+def test_a_policy_is_read_from_its_file(tmp_path: Path) -> None:
+    (tmp_path / "gate.toml").write_text(LEAST, "utf-8")
+    assert read_policy(str(tmp_path / "gate.toml")).path == str(tmp_path / "gate.toml")
+
+
+def fixtures(n: int = 2) -> FixtureSet:
+    anchors = (parse_anchor("a.py"),)
+    cases = tuple(Case(f"case-{i}", "q", anchors, 1, i, (f"tag{i}",)) for i in range(n))
+    return FixtureSet("code.jsonl", None, cases)
+
+
+def test_a_set_must_have_the_cases_and_tags_that_a_policy_names() -> None:
+    require_known(parse('critical = ["case-1"]\n[slices.tag0.floor]\nrecall = 1'), fixtures())
+    with pytest.raises(PolicyError) as caught:
+        require_known(parse('critical = ["case-1", "csae-0"]'), fixtures())
+    assert str(caught.value) == (
+        "eval/gate.toml: critical: unknown case id 'csae-0'; did you mean 'case-0'? (known: case-0, case-1)"
+    )
+    with pytest.raises(PolicyError) as caught:
+        require_known(parse("[slices.tagO.floor]\nrecall = 1"), fixtures())
+    assert str(caught.value) == (
+        "eval/gate.toml: slices: unknown tag 'tagO'; did you mean 'tag1'? (known: tag0, tag1)"
+    )
+
+
+def test_a_large_set_is_not_listed_whole() -> None:
+    with pytest.raises(PolicyError) as caught:
+        require_known(parse('critical = ["case-1999x"]'), fixtures(2000))
+    assert "did you mean 'case-1999'?" in str(caught.value)
+    assert str(caught.value).endswith(", …)")
+    assert len(str(caught.value)) < 300
+
+
+def test_a_set_without_tags_has_none() -> None:
+    bare = FixtureSet("s", None, (Case("a", "q", (parse_anchor("a"),), 1, 1),))
+    with pytest.raises(PolicyError, match=r"unknown tag 'x' \(known: none\)"):
+        require_known(parse("[slices.x.floor]\nrecall = 1"), bare)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.binary(max_size=80))
+def test_any_bytes_are_a_policy_or_a_fault_on_one_line(raw: bytes) -> None:
+    try:
+        parse_policy(LEAST.encode() + raw, "p")
+    except CceError as exc:
+        assert str(exc).startswith("p:")  # noqa: PT017
+        assert "\n" not in str(exc)  # noqa: PT017
+
+
+_VALUES = st.recursive(
+    st.one_of(st.booleans(), st.integers(), st.floats(), st.text(max_size=5)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(["floor", "drop", "recall", "x"]), inner)
+    ),
+    max_leaves=6,
+)
+_KEYS = st.sampled_from(
+    ["fixtures", "backend", "baseline", "critical", "floor", "drop", "evidence", "slices", "dir", "wombat"]
+)
+
+
+def toml(value: object) -> str:
+    match value:
+        case dict():
+            return "{" + ", ".join(f"{key} = {toml(inner)}" for key, inner in value.items()) + "}"
+        case list():
+            return "[" + ", ".join(map(toml, value)) + "]"
+        case bool() | str():
+            return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.dictionaries(_KEYS, _VALUES))
+def test_any_tables_are_a_policy_or_a_fault_on_one_line(tables: dict[str, object]) -> None:
+    lines = [f"{key} = {toml(value)}\n" for key, value in {"schema": "cce.gate/v1", **tables}.items()]
+    try:
+        parse_policy("".join(lines).encode(), "p")
+    except CceError as exc:
+        assert str(exc).startswith("p:")  # noqa: PT017
+        assert "\n" not in str(exc)  # noqa: PT017
