@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from conftest import Run
 from golden import Goldens
 
@@ -15,6 +16,16 @@ COMMANDS = {
     "docs.txt": "relevance eval/docs.jsonl",
     "docs.json": "relevance eval/docs.jsonl --json",
     "docs.bm25-vector.txt": "relevance eval/docs.jsonl --compare bm25,vector",
+    "code.evidence.txt": "relevance eval/code.jsonl --compare bm25,hybrid --evidence",
+    "code.evidence.json": "relevance eval/code.jsonl --compare bm25,hybrid --evidence --json",
+    "gate.txt": "gate eval/gate.toml",
+    "gate.json": "gate eval/gate.toml --json",
+    "gate.md": "gate eval/gate.toml --report markdown=-",
+    "gate.html": "gate eval/gate.toml --report html=-",
+    "gate.junit.xml": "gate eval/gate.toml --report junit=-",
+    "gate.github.txt": "gate eval/gate.toml --report github=-",
+    "gate-docs.txt": "gate eval/gate-docs.toml",
+    "metrics.txt": "metrics",
     "samples.conformance.json": "conformance test_fixtures/samples -o -",
     "handbook.conformance.json": "conformance test_fixtures/handbook -o -",
 }

@@ -17,6 +17,7 @@ from cce.domain.ranking import Ranking
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.errors import UsageError
+from cce.labels.pins import stale_pins
 from cce.measurement.comparison import compare
 from cce.measurement.fixtures import read_fixture_set
 from cce.measurement.notices import notices
@@ -154,4 +155,14 @@ def rank_cases(backend: str, index: Index, cases: Iterable[Case], watch: Watch) 
 
 def all_notices(fixtures: FixtureSet, indexed: IndexedCorpus) -> tuple[str, ...]:
     """What makes figures doubtful without changing them: of the corpus, then of the set."""
-    return (*indexed.notices, *notices(fixtures, indexed.index.chunks.kinds_by_file, indexed.why_absent))
+    return (
+        *indexed.notices,
+        *notices(fixtures, indexed.index.chunks.kinds_by_file, indexed.why_absent),
+        *_stale_pins(fixtures, indexed),
+    )
+
+
+def _stale_pins(fixtures: FixtureSet, indexed: IndexedCorpus) -> list[str]:
+    if not indexed.is_directory:  # a store has no lines to look at
+        return []
+    return stale_pins(fixtures, indexed.root, indexed.index.positions_by_file)

@@ -45,6 +45,11 @@ class IndexedCorpus:
         """Why `path` is not indexed; None if there is no such file."""
         return why_absent(Corpus(self.root, (), self.skipped, ()), path)
 
+    @property
+    def is_directory(self) -> bool:
+        """Whether it was made from files; a store has none to look at."""
+        return isinstance(self.index, SegmentIndex)
+
     def digests(self) -> dict[str, str]:
         """SHA-256 of each file's scrubbed text in hex; empty for an index that has no whole texts."""
         if not isinstance(self.index, SegmentIndex):
