@@ -68,7 +68,8 @@ def _weigh_lines(chunks: Iterable[Chunk]) -> dict[int, int]:
         texts = _split_lines(chunk.content)
         covered = range(chunk.start_line, min(chunk.end_line, chunk.start_line + len(texts) - 1) + 1)
         for line, text in zip(covered, texts, strict=False):
-            weights.setdefault(line, estimate_tokens(len(text)))
+            if line not in weights:
+                weights[line] = estimate_tokens(len(text))
         first, last = covered.start, covered.stop - 1
     return weights
 

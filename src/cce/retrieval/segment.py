@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from cce.domain.chunk import Chunk
 from cce.retrieval.chunk_table import ChunkTable
 from cce.retrieval.chunking.languages import CHUNK_KINDS, language_name
-from cce.retrieval.chunking.treesitter import ChunkedFile, ChunkSpan, chunk_id, make_chunk
+from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_id
 from cce.retrieval.token_counts import (
     IntVector,
     TokenCounts,
@@ -24,7 +25,9 @@ from cce.retrieval.token_counts import (
     cut_token_counts,
     merge_token_counts,
 )
+from cce.tokens import estimate_tokens
 
+_N_TEXTS_KEPT = 64
 _KIND_NUMBERS = {kind: number for number, kind in enumerate(CHUNK_KINDS)}
 
 
@@ -56,16 +59,29 @@ class Segment:
     def chunk_table(self) -> ChunkTable:
         """The chunks, in index order."""
         file_of = np.repeat(np.arange(len(self.paths), dtype=np.int64), np.diff(self.starts))
-        files = file_of.tolist()
+        chunk_ids = self.chunk_ids.astype(str).tolist()
+        text_of = lru_cache(_N_TEXTS_KEPT)(self.texts.__getitem__)
 
         def make(position: int) -> Chunk:
-            file = files[position]
-            span = ChunkSpan(*self.spans[position].tolist(), *CHUNK_KINDS[self.kinds[position]])
+            file = int(file_of[position])
             path = self.paths[file]
-            return make_chunk(path, language_name(path), self.texts[file], span)
+            start, end, start_line, end_line = self.spans[position].tolist()
+            content = text_of(file)[start:end]
+            chunk_type, kind = CHUNK_KINDS[self.kinds[position]]
+            return Chunk(
+                chunk_ids[position],
+                path,
+                start_line,
+                end_line,
+                chunk_type,
+                kind,
+                language_name(path),
+                content,
+                estimate_tokens(len(content)),
+            )
 
         kinds = [CHUNK_KINDS[number][1] for number in self.kinds.tolist()]
-        return ChunkTable(self.paths, file_of, self.chunk_ids.astype(str).tolist(), kinds, make)
+        return ChunkTable(self.paths, file_of, chunk_ids, kinds, make)
 
 
 def build_segment(files: Sequence[ChunkedFile], digests: Sequence[bytes]) -> Segment:

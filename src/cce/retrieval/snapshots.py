@@ -16,6 +16,7 @@ import stat
 import struct
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
@@ -102,6 +103,10 @@ def _arrays_of(segment: Segment) -> dict[str, Array]:
     }
 
 
+def _split(text: bytes, starts: Sequence[int]) -> list[bytes]:
+    return [text[start:end] for start, end in pairwise(starts)]
+
+
 def _starts_of(texts: Sequence[bytes]) -> NDArray[np.int64]:
     starts = np.zeros(len(texts) + 1, np.int64)
     np.cumsum([len(text) for text in texts], out=starts[1:])
@@ -175,7 +180,7 @@ def _decode(buffer: memoryview, fingerprint: str) -> Segment | None:
         kinds=array("kinds"),
         chunk_ids=array("chunk_ids").view("S16"),
         token_counts=TokenCounts(
-            list(ByteSlices(array("vocabulary").data, array("word_starts"))),
+            _split(array("vocabulary").tobytes(), array("word_starts").tolist()),
             array("token_starts"),
             array("terms"),
             array("counts"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ def language_pack(path: str) -> LanguagePack | None:
     return _BY_EXTENSION.get(base[dot:].lower()) if dot > 0 else None
 
 
+@lru_cache(1024)
 def language_name(path: str) -> str:
     """What the chunks of a file call its language."""
     pack = language_pack(path)
