@@ -104,6 +104,18 @@ def test_a_wrong_call_is_one_line_with_the_way_out(
     assert message in one_error(run_cce("relevance", *arguments, cwd=project))
 
 
+def test_a_missing_value_points_to_the_help_of_its_command(run_cce: Run) -> None:
+    assert one_error(run_cce("relevance", "--dir")).endswith("see 'cce relevance --help'")
+
+
+@pytest.mark.parametrize("arguments", [[], ["cache"], ["fixtures"]])
+def test_a_group_without_a_command_shows_its_help(run_cce: Run, arguments: list[str]) -> None:
+    result = run_cce(*arguments)
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert result.stderr.startswith(b"Usage: ")
+    assert b"Commands:" in result.stderr
+
+
 def test_an_unknown_command_names_the_nearest(run_cce: Run) -> None:
     assert "did you mean 'relevance'?" in one_error(run_cce("relevanse", "set.jsonl"))
 
