@@ -152,3 +152,30 @@ def test_help_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert done.stdout.splitlines()[-1] == b"[]"
+
+
+def test_a_store_can_stand_in_for_the_directory(tmp_path: Path, run_cce: Run) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "app.py").write_text("def load(path):\n    return open(path)\n")
+    cases = [
+        {"schema": "cce.relevance/v1", "corpus": "src"},
+        {
+            "id": "load",
+            "query": "load",
+            "expected": ["app.py@1-2"],
+            "pins": {"app.py@1-2": "0123456789abcdef"},
+        },
+        {"id": "gone", "query": "gone", "expected": ["gone.py"]},
+    ]
+    (tmp_path / "set.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases))
+    run_cce("index", "src", "--store", "s.json", cwd=tmp_path)
+    result = run_cce("fixtures", "lint", "set.jsonl", "--store", "s.json", "--level", "error", cwd=tmp_path)
+    assert (result.returncode, result.stderr) == (1, b"")
+    # The stale pin of `load` cannot be seen in a store; what matches no chunk can.
+    assert b"'gone.py' matches no chunk" in result.stdout
+    assert b"load" not in result.stdout
+    both = run_cce("fixtures", "lint", "set.jsonl", "--store", "s.json", "--dir", "src", cwd=tmp_path)
+    assert b"exclude each other" in both.stderr
+    (tmp_path / "queries.txt").write_text("load a path\n")
+    drafted = run_cce("fixtures", "draft", "--from", "queries.txt", "--store", "s.json", cwd=tmp_path)
+    assert b'"path": "app.py"' in drafted.stdout

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import ExitCode, say, warn, write_result
+from cce.cli.options import cache_option
 from cce.cli.progress import Progress
 from cce.domain.anchor import on_one_line
 from cce.errors import UsageError
@@ -15,9 +16,14 @@ if TYPE_CHECKING:
     from cce.domain.case import FixtureSet
     from cce.labels.places import LineTable
     from cce.labels.revision import Revision
+    from cce.retrieval.cache import Cache
+    from cce.retrieval.indexing import IndexedCorpus, Watch
 
 _DIRECTORY = click.option(
     "--dir", "directory", metavar="DIR", help="Corpus directory; wins over the one the set names."
+)
+_STORE = click.option(
+    "--store", metavar="FILE", help="Use the index in this store instead of a directory; pins stay unchecked."
 )
 _WRITE = click.option("--write", is_flag=True, help="Change SET instead of showing a diff.")
 
@@ -37,6 +43,7 @@ def command() -> None:
 @command.command(short_help="find labels that are wrong, stale or worth little")
 @click.argument("fixtures", metavar="SET")
 @_DIRECTORY
+@_STORE
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as cce.lint/v1 JSON.")
 @click.option("--strict", is_flag=True, help="Warnings fail as well.")
 @click.option(
@@ -47,8 +54,16 @@ def command() -> None:
     help="The least to report.",
 )
 @click.option("--report", metavar="FILE", help="A saved report of SET, to say what spread it measured.")
+@cache_option
 def lint(
-    fixtures: str, directory: str | None, as_json: bool, strict: bool, level: str, report: str | None
+    fixtures: str,
+    directory: str | None,
+    store: str | None,
+    as_json: bool,
+    strict: bool,
+    level: str,
+    report: str | None,
+    cache: Cache | None,
 ) -> int:
     """Check every label of SET against its corpus.
 
@@ -61,11 +76,10 @@ def lint(
     from cce.labels.lint import lint_set
     from cce.measurement.fixtures import stream_entries
     from cce.measurement.saved_reports import read_saved_report
-    from cce.retrieval.indexing import index_directory
 
     saved = None if report is None else read_saved_report(report)
     with Progress() as progress:
-        indexed = index_directory(_corpus(fixtures, directory), progress)
+        indexed = _index(fixtures, directory, store, cache, progress)
         found = lint_set(fixtures, stream_entries(fixtures), indexed, saved)
     for notice in indexed.notices:
         warn(notice)
@@ -139,11 +153,23 @@ def reanchor(fixtures: str, directory: str | None, write: bool) -> None:
 
 @command.command(short_help="make cases to judge out of real queries")
 @click.option("--from", "source", required=True, metavar="FILE", help="Queries; - is standard input.")
-@click.option("--dir", "directory", required=True, metavar="DIR", help="The directory to search.")
+@click.option(
+    "--dir", "directory", metavar="DIR", help="The directory to search; the current one by default."
+)
+@_STORE
 @click.option("--k", type=click.IntRange(min=1), default=10, show_default=True, help="Results a backend.")
 @click.option("--backend", "backends", metavar="A,B,..", help="Backends to pool, all three by default.")
 @click.option("-o", "--output", default="-", metavar="FILE", help="A new file; standard output by default.")
-def draft(source: str, directory: str, k: int, backends: str | None, output: str) -> None:
+@cache_option
+def draft(
+    source: str,
+    directory: str | None,
+    store: str | None,
+    k: int,
+    backends: str | None,
+    output: str,
+    cache: Cache | None,
+) -> None:
     """Turn real queries into drafts: cases with candidates, and no label.
 
     FILE has a query a line, or an object a line with the key "query", as a search log has. Queries
@@ -154,14 +180,17 @@ def draft(source: str, directory: str, k: int, backends: str | None, output: str
     from cce.cli.options import parse_backends
     from cce.labels.draft import parse_queries, render_drafts
     from cce.retrieval.indexing import index_directory
+    from cce.retrieval.search import index_of_store
 
+    _exclude(directory, store)
+    place = directory or "."
     names = parse_backends(backends)
     if output != "-" and os.path.lexists(output):
         raise UsageError(f"{output}: is there already and may hold answers, name a new file with -o")
     queries = parse_queries(_read(source), source)
     with Progress() as progress:
-        indexed = index_directory(directory, progress)
-        text = render_drafts(queries.texts, indexed.index, names, k, _relative(directory, output), progress)
+        indexed = index_directory(place, progress, cache=cache) if store is None else index_of_store(store)
+        text = render_drafts(queries.texts, indexed.index, names, k, _relative(place, output), progress)
     for notice in indexed.notices:
         warn(notice)
     say(
@@ -229,6 +258,24 @@ def _relative(directory: str, output: str) -> str:
     except ValueError:  # another drive of Windows
         path = os.path.abspath(directory)
     return path.replace(os.sep, "/")
+
+
+def _index(
+    fixtures: str, directory: str | None, store: str | None, cache: Cache | None, watch: Watch
+) -> IndexedCorpus:
+    """The index to hold a set against: of a store, of the directory named, or of the set's own corpus."""
+    from cce.retrieval.indexing import index_directory
+    from cce.retrieval.search import index_of_store
+
+    _exclude(directory, store)
+    if store is not None:
+        return index_of_store(store)
+    return index_directory(_corpus(fixtures, directory), watch, cache=cache)
+
+
+def _exclude(directory: str | None, store: str | None) -> None:
+    if directory is not None and store is not None:
+        raise UsageError("--dir and --store exclude each other: a store holds the chunks of its directory")
 
 
 def _corpus(fixtures: str, directory: str | None) -> str:

@@ -34,6 +34,7 @@ _COMMANDS = {
     "metrics": "list the metrics and their definitions",
     "index": "keep an index beside the code",
     "search": "see what a backend answers to one query",
+    "explain": "see why a case scores as it does",
     "stats": "see what a store holds and whether it is still true",
     "fixtures": "check, pin, re-anchor, draft and label fixture sets",
     "schema": "print the JSON Schema of a file format",
@@ -100,8 +101,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         say("interrupted")
         return ExitCode.INTERRUPTED
+    except click.exceptions.NoArgsIsHelpError as exc:
+        say(exc.format_message())
+        return ExitCode.NOT_MEASURED
     except click.ClickException as exc:
-        say(f"error: {_one_line(exc)}")
+        say(f"error: {_one_line(exc, sys.argv[1:] if arguments is None else arguments)}")
         return ExitCode.NOT_MEASURED
     except CceError as exc:
         if isinstance(exc, OutputError):
@@ -119,10 +123,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return ExitCode.BUG
 
 
-def _one_line(exc: click.ClickException) -> str:
+def _one_line(exc: click.ClickException, typed: Sequence[str]) -> str:
     message = " ".join(exc.format_message().split())
     context = getattr(exc, "ctx", None)
-    path = context.command_path if context is not None else "cce"
+    known = f"cce {typed[0]}" if typed and typed[0] in _COMMANDS else "cce"
+    path = context.command_path if context is not None else known
     return f"{message.rstrip('.')}; see '{path} --help'"
 
 

@@ -36,6 +36,7 @@ class Linter:
     def __init__(self, path: str, indexed: IndexedCorpus) -> None:
         """`path` is the set's, for messages."""
         self._path = path
+        self._has_files = indexed.is_directory
         self._chunks = AnchoredChunks(indexed.index.chunks)
         self._table = LineTable(CorpusTexts(indexed.root, self._chunks.positions_by_file))
         self._tracker = Tracker(self._table)
@@ -96,7 +97,8 @@ class Linter:
                 yield _finding("error", "no-match", case, message, anchor)
 
     def _stale_pins(self, case: Case, line: bytes) -> Iterator[Finding]:
-        if case.pins:
+        # A store has chunks and no files, so nobody can tell what stands at a pinned range.
+        if case.pins and self._has_files:
             for move in moves_of(case, self._path, line, self._tracker, self._table):
                 message = f"{quoted(move.anchor.text)} is pinned, but {move.whereabouts}"
                 yield _finding("error", "stale-pin", case, message, move.anchor)

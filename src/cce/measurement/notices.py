@@ -36,7 +36,7 @@ def notices(
     """
     place = on_one_line(fixtures.path)
     texts = (
-        _unmatched_anchors(fixtures, _IndexedCorpus(files, why_absent)) if files else _EMPTY_CORPUS,
+        _unmatched_anchors(fixtures, IndexedNames(files, why_absent)) if files else _EMPTY_CORPUS,
         _repeated_ids(fixtures),
         _wordless_queries(fixtures),
     )
@@ -48,7 +48,7 @@ _EMPTY_CORPUS = (
 )
 
 
-class _IndexedCorpus:
+class IndexedNames:
     """What is indexed, and why an anchor matches none of it. Costly tables are made when first needed."""
 
     def __init__(self, files: Mapping[str, Set[str]], why_absent: Callable[[str], str | None]) -> None:
@@ -124,7 +124,7 @@ class _IndexedCorpus:
         return {path.casefold(): path for path in self._files}
 
 
-def _unmatched_anchors(fixtures: FixtureSet, corpus: _IndexedCorpus) -> str | None:
+def _unmatched_anchors(fixtures: FixtureSet, corpus: IndexedNames) -> str | None:
     anchors = [(case.id, anchor) for case in fixtures.cases for anchor in case.anchors]
     lost = [(case_id, anchor) for case_id, anchor in anchors if not corpus.has(anchor)]
     if not lost:

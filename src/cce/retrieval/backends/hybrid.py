@@ -11,17 +11,21 @@ graph        the best chunks of files that import, or are imported by, the best 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cce.domain.chunk import Chunk
+from cce.domain.explanation import AccountedHit, GraphParts, HybridParts, RankingAccount, Share
 from cce.domain.ranking import Hit, Ranking
 from cce.numerals import ordering_key
 from cce.retrieval.backends.bm25 import bm25_scores
 from cce.retrieval.backends.contract import best_positions
 from cce.retrieval.index import Index
+from cce.retrieval.ordering import IntVector
 from cce.tokens import WHITE_SPACE, tokenize
 
 RRF_OFFSET = 60
@@ -47,6 +51,20 @@ class _Query:
     keyword_weight: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Candidates:
+    """Positions of chunks, best first: those kept, and better ones than the last of them that were not.
+
+    `parts` has every candidate, also those that came after.
+    """
+
+    parts: Mapping[int, HybridParts]
+    ordered: Sequence[int]
+    kept: Sequence[int]
+    cut: Sequence[int]
+    cosines: NDArray[np.float64]
+
+
 class HybridBackend:
     """Ranks by fused evidence; its order is not that of a single score alone once the graph adds hits."""
 
@@ -60,67 +78,141 @@ class HybridBackend:
 
     def search(self, query: str, k: int, *, use_graph: bool = True) -> Ranking:
         """The k best chunks and behind them, with `use_graph`, up to four from neighbouring files."""
+        candidates = self._candidates(query, k)
+        if candidates is None:
+            return ()
+        kept = tuple(self._hit(candidates, position) for position in candidates.kept)
+        return (*kept, *(hit for hit, _ in self._widen(candidates))) if use_graph else kept
+
+    def explain(self, query: str, k: int) -> RankingAccount:
+        """The hits of `rank`, what the cap left out before the last of them, and all other candidates."""
+        candidates = self._candidates(query, k)
+        formula = _formula(_parse_query(query), k)
+        if candidates is None:
+            return RankingAccount((), behind=(), formula=formula)
+        kept = [self._account(candidates, p, rank) for rank, p in enumerate(candidates.kept, start=1)]
+        added = [
+            AccountedHit(rank, hit, (Share("graph", hit.score),), parts)
+            for rank, (hit, parts) in enumerate(self._widen(candidates), start=len(kept) + 1)
+        ]
+        cut = set(candidates.cut)
+        passed = cut.union(candidates.kept)
+        ranked = tuple(enumerate(candidates.ordered, start=1))
+        return RankingAccount(
+            hits=(*kept, *added)[:k],
+            cut=tuple(self._account(candidates, p, rank) for rank, p in ranked if p in cut),
+            behind=tuple(self._account(candidates, p, rank) for rank, p in ranked if p not in passed),
+            formula=formula,
+        )
+
+    def _hit(self, candidates: _Candidates, position: int) -> Hit:
+        return Hit(self._index.chunks[position], candidates.parts[position].score)
+
+    def _account(self, candidates: _Candidates, position: int, rank: int) -> AccountedHit:
+        parts = candidates.parts[position]
+        return AccountedHit(rank, self._hit(candidates, position), _shares(parts), parts)
+
+    def _candidates(self, query: str, k: int) -> _Candidates | None:
+        """None for a query without a token and for an empty index."""
         parsed = _parse_query(query)
         if not parsed.tokens or not self._index.chunks:
-            return ()
+            return None
         cosines = self._index.cosines(parsed.text)
-        kept = self._fuse(parsed, cosines, bm25_scores(self._index, query), k)
-        return (*kept, *self._widen(kept, cosines)) if use_graph else kept
-
-    def _fuse(
-        self, query: _Query, cosines: NDArray[np.float64], keyword_scores: NDArray[np.float64], k: int
-    ) -> Ranking:
+        keyword_scores = bm25_scores(self._index, query)
         by_vector = best_positions(self._index, cosines, max(3 * k, 1), positive=False)
         by_keyword = best_positions(self._index, keyword_scores, 3 * k, positive=True)
-        fused: dict[int, float] = {}
-        for rank, position in enumerate(by_vector.tolist()):
-            fused[position] = 1 / (RRF_OFFSET + rank)
-        for rank, position in enumerate(by_keyword.tolist()):
-            fused[position] = fused.get(position, 0.0) + query.keyword_weight * (1 / (RRF_OFFSET + rank))
+        parts = self._fuse(parsed, _ranks(by_vector), _ranks(by_keyword), cosines, keyword_scores)
+        ordered = self._order({position: each.score for position, each in parts.items()})
+        return _Candidates(parts, ordered, *self._thin_out(ordered, k), cosines)
+
+    def _fuse(
+        self,
+        query: _Query,
+        vector_ranks: Mapping[int, int],
+        keyword_ranks: Mapping[int, int],
+        cosines: NDArray[np.float64],
+        keyword_scores: NDArray[np.float64],
+    ) -> dict[int, HybridParts]:
+        fused = {position: 1 / (RRF_OFFSET + rank - 1) for position, rank in vector_ranks.items()}
+        for position, rank in keyword_ranks.items():
+            of_keyword = query.keyword_weight * (1 / (RRF_OFFSET + rank - 1))
+            fused[position] = fused.get(position, 0.0) + of_keyword
         best = max(fused.values())
-        scores = {
-            position: self._score(
+        has_norm = ordering_key(best) != 0
+        return {
+            position: self._weigh(
                 query,
                 position,
+                (
+                    vector_ranks.get(position),
+                    keyword_ranks.get(position),
+                    rrf,
+                    rrf / best if has_norm else 0.0,
+                ),
                 float(cosines[position]),
-                rrf / best if ordering_key(best) else 0.0,
                 has_token=bool(keyword_scores[position] > 0),
             )
             for position, rrf in fused.items()
         }
-        return tuple(_thin_out((Hit(self._index.chunks[p], scores[p]) for p in self._order(scores)), k))
 
-    def _score(self, query: _Query, position: int, cosine: float, norm: float, *, has_token: bool) -> float:
+    def _weigh(
+        self,
+        query: _Query,
+        position: int,
+        fusion: tuple[int | None, int | None, float, float],
+        cosine: float,
+        *,
+        has_token: bool,
+    ) -> HybridParts:
+        """`fusion` is the two ranks of the chunk, its rrf and its norm."""
         chunk = self._index.chunks[position]
-        path = chunk.file_path.lower()
         similarity = 1 - min(max((1 - cosine) / 2, 0.0), 1.0)
         # A chunk with a keyword score holds a query token: looking for it again would find it.
-        is_literal = has_token or _occurs(query, chunk.content, path)
-        confidence = 0.5 * similarity + 0.4 * (1.0 if is_literal else 1 - 2 / 5) + 0.1 * 0
-        score = 0.5 * confidence + 0.5 * norm
-        return score * PATH_PENALTY if any(mark in path for mark in _PENALIZED) else score
+        literal = 1.0 if has_token or _occurs(query, chunk) else 1 - 2 / 5
+        confidence = 0.5 * similarity + 0.4 * literal + 0.1 * 0
+        penalty = _penalty(chunk.file_path)
+        score = (0.5 * confidence + 0.5 * fusion[3]) * penalty
+        return HybridParts(*fusion, cosine, similarity, literal, confidence, penalty, score)
 
-    def _order(self, scores: dict[int, float]) -> list[int]:
+    def _order(self, scores: Mapping[int, float]) -> list[int]:
         id_rank = self._index.id_rank
         return sorted(scores, key=lambda position: (-ordering_key(scores[position]), id_rank[position]))
 
-    def _widen(self, kept: Ranking, cosines: NDArray[np.float64]) -> Ranking:
+    def _thin_out(self, ordered: Sequence[int], k: int) -> tuple[list[int], list[int]]:
+        """The first k positions without those of a file that has three already, and those left out."""
+        n_of_file: dict[str, int] = {}
+        kept: list[int] = []
+        cut: list[int] = []
+        for position in ordered:
+            if len(kept) >= k:
+                break
+            path = self._index.chunks[position].file_path
+            n = n_of_file[path] = n_of_file.get(path, 0) + 1
+            (kept if n <= MAX_CHUNKS_OF_A_FILE else cut).append(position)
+        return kept, cut
+
+    def _widen(self, candidates: _Candidates) -> list[tuple[Hit, GraphParts]]:
         """The best chunks of the first files that neighbour the best ones and have no kept chunk."""
-        kept_files = {hit.chunk.file_path for hit in kept}
-        seeds = dict.fromkeys(hit.chunk.file_path for hit in kept[:N_GRAPH_SEEDS])
-        neighbours = dict.fromkeys(
-            path for seed in seeds for path in self._index.graph.neighbours(seed) if path not in kept_files
-        )
-        seen = {(hit.chunk.file_path, hit.chunk.start_line, hit.chunk.end_line) for hit in kept}
-        added: list[Hit] = []
-        for path in list(neighbours)[:N_GRAPH_FILES]:
-            for position in self._best_of_file(path, cosines):
+        kept = [self._index.chunks[position] for position in candidates.kept]
+        kept_files = {chunk.file_path for chunk in kept}
+        seed_of: dict[str, str] = {}
+        for seed in dict.fromkeys(chunk.file_path for chunk in kept[:N_GRAPH_SEEDS]):
+            for path in self._index.graph.neighbours(seed):
+                if path not in kept_files:
+                    seed_of.setdefault(path, seed)
+        seen = {(chunk.file_path, chunk.start_line, chunk.end_line) for chunk in kept}
+        added: list[tuple[Hit, GraphParts]] = []
+        for path in list(seed_of)[:N_GRAPH_FILES]:
+            for position in self._best_of_file(path, candidates.cosines):
                 chunk = self._index.chunks[position]
                 span = (chunk.file_path, chunk.start_line, chunk.end_line)
                 if span not in seen:
                     seen.add(span)
-                    added.append(Hit(chunk, max(0.0, float(cosines[position])) * GRAPH_DECAY))
-        return tuple(added)
+                    cosine = float(candidates.cosines[position])
+                    added.append(
+                        (Hit(chunk, max(0.0, cosine) * GRAPH_DECAY), GraphParts(seed_of[path], cosine))
+                    )
+        return added
 
     def _best_of_file(self, path: str, cosines: NDArray[np.float64]) -> list[int]:
         scores = {
@@ -150,18 +242,42 @@ def is_code_lookup(query: bytes) -> bool:
     )
 
 
-def _occurs(query: _Query, content: bytes, path: str) -> bool:
-    lowered = content.lower()
+def _occurs(query: _Query, chunk: Chunk) -> bool:
+    lowered, path = chunk.content.lower(), chunk.file_path.lower()
     return any(token in lowered for token in query.tokens) or any(hint in path for hint in query.hints)
 
 
-def _thin_out(ranked: Iterable[Hit], k: int) -> Iterable[Hit]:
-    """The first k hits, leaving out those of a file that has three already."""
-    n_of_file: dict[str, int] = {}
-    n_kept = 0
-    for hit in ranked:
-        n = n_of_file.get(hit.chunk.file_path, 0)
-        if n < MAX_CHUNKS_OF_A_FILE and n_kept < k:
-            n_of_file[hit.chunk.file_path] = n + 1
-            n_kept += 1
-            yield hit
+@lru_cache(maxsize=65_536)  # query after query comes back to the same files
+def _penalty(path: str) -> float:
+    """What the score of every chunk of the file is multiplied with."""
+    lowered = path.lower()
+    return PATH_PENALTY if any(mark in lowered for mark in _PENALIZED) else 1.0
+
+
+def _ranks(positions: IntVector) -> dict[int, int]:
+    """1-based rank of each position."""
+    return dict(zip(positions.tolist(), range(1, len(positions) + 1), strict=True))
+
+
+def _shares(parts: HybridParts) -> tuple[Share, ...]:
+    # Half of a sum and a difference of neighbours are exact, so the shares sum to the score to the bit.
+    confidence, norm = 0.5 * parts.confidence, 0.5 * parts.norm
+    return (
+        Share("confidence/2", confidence),
+        Share("norm/2", norm),
+        Share("penalty", parts.score - (confidence + norm)),
+    )
+
+
+def _formula(query: _Query, k: int) -> tuple[str, ...]:
+    weight = f"{query.keyword_weight:g} / " if query.keyword_weight != 1 else "1 / "
+    lookup = " (code lookup)" if query.keyword_weight != 1 else ""
+    return (
+        "score = confidence/2 + norm/2, a fifth less for paths of tests, docs and plans (penalty)",
+        "confidence = vs/2 + 0.4 ks; vs = (1 + cosine) / 2; ks = 1 where a query word occurs, else 0.6",
+        f"norm = rrf / best rrf; rrf = 1 / (59 + vector rank) + {weight}(59 + keyword rank){lookup}",
+        f"candidates: the first {max(3 * k, 1)} of vector and the first {3 * k} of bm25;"
+        f" at most {MAX_CHUNKS_OF_A_FILE} of a file are kept",
+        f"graph: files that import one of the first {N_GRAPH_SEEDS} or are imported by it;"
+        f" score = {GRAPH_DECAY:g} cosine",
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cce.domain.explanation import AccountedHit, RankingAccount
 from cce.domain.ranking import Ranking
 from cce.retrieval.backends.contract import best_positions, hits
 from cce.retrieval.index import Index
@@ -22,3 +23,9 @@ class VectorBackend:
             return ()
         cosines = self._index.cosines(text)
         return hits(self._index, best_positions(self._index, cosines, k, positive=False), cosines)
+
+    def explain(self, query: str, k: int) -> RankingAccount:
+        """The hits of `rank`, whose scores are all there is to tell."""
+        ranked = enumerate(self.rank(query, k), start=1)
+        accounted = tuple(AccountedHit(rank, hit) for rank, hit in ranked)
+        return RankingAccount(accounted, formula=("score = cosine of the chunk's vector and the query's",))
