@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cce.domain.anchor import Anchor, LineRange, on_one_line, parse_anchor, quoted
+from cce.domain.anchor import Anchor, LineRange, parse_anchor
 from cce.domain.chunk import Chunk
 from cce.errors import AnchorError
+from cce.quoting import on_one_line, quoted
 from cce.tokens import WHITE_SPACE
 
 

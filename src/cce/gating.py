@@ -12,7 +12,6 @@ import posixpath
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from cce.domain.anchor import on_one_line
 from cce.domain.case import FixtureSet
 from cce.domain.drilldown import FullReport
 from cce.domain.evidence import Evidence, EvidenceOptions
@@ -38,6 +37,7 @@ from cce.measurement.policy_tables import PolicyError
 from cce.measurement.saved_reports import read_saved_report
 from cce.measurement.slices import slice_evidence
 from cce.pipeline import Measurement, Plan, all_notices, corpus_name, index_corpus, measure_backends
+from cce.quoting import on_one_line
 from cce.registry import unknown_name
 from cce.report.json_v2 import render_json
 from cce.retrieval.backends.catalog import BACKENDS

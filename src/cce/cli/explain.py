@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import warn, write_result
-from cce.cli.options import cache_option, parse_backends
+from cce.cli.options import cache_option, parse_backends, require_one_corpus
 from cce.cli.progress import Progress
-from cce.domain.anchor import on_one_line, quoted
 from cce.domain.case import Case
-from cce.errors import UsageError
+from cce.quoting import on_one_line, quoted
 
 if TYPE_CHECKING:
     from cce.retrieval.cache import Cache
@@ -55,8 +54,7 @@ def command(
     result matches; for every anchor that no result matches the rank at which it would have come and by
     how much it missed, or why it is not in the index.
     """
-    if directory is not None and store is not None:
-        raise UsageError("--dir and --store exclude each other: a store holds the chunks of its directory")
+    require_one_corpus(directory, store)
     names = parse_backends(backends)
 
     from cce.labels.explain import cases_called, explain_case

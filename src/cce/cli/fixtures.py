@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import ExitCode, say, warn, write_result
-from cce.cli.options import cache_option
+from cce.cli.options import cache_option, require_one_corpus
 from cce.cli.progress import Progress
-from cce.domain.anchor import on_one_line
 from cce.errors import UsageError
+from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
     from cce.domain.case import FixtureSet
@@ -182,7 +182,7 @@ def draft(
     from cce.retrieval.indexing import index_directory
     from cce.retrieval.search import index_of_store
 
-    _exclude(directory, store)
+    require_one_corpus(directory, store)
     place = directory or "."
     names = parse_backends(backends)
     if output != "-" and os.path.lexists(output):
@@ -267,15 +267,10 @@ def _index(
     from cce.retrieval.indexing import index_directory
     from cce.retrieval.search import index_of_store
 
-    _exclude(directory, store)
+    require_one_corpus(directory, store)
     if store is not None:
         return index_of_store(store)
     return index_directory(_corpus(fixtures, directory), watch, cache=cache)
-
-
-def _exclude(directory: str | None, store: str | None) -> None:
-    if directory is not None and store is not None:
-        raise UsageError("--dir and --store exclude each other: a store holds the chunks of its directory")
 
 
 def _corpus(fixtures: str, directory: str | None) -> str:

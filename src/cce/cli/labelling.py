@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 
 from cce.cli.exits import write_result
-from cce.domain.anchor import on_one_line, quoted
 from cce.labels.labelling import Candidate, LabelSession, Verdict, unlabelled_ids
 from cce.labels.revision import Revision
 from cce.labels.texts import CorpusTexts
+from cce.quoting import on_one_line, quoted
 
 _MAX_LINES = 40
 _MAX_COLUMNS = 160

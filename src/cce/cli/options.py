@@ -43,6 +43,12 @@ def _parse_names(option: str, typed: str) -> tuple[str, ...]:
     return names
 
 
+def require_one_corpus(directory: str | None, store: str | None) -> None:
+    """Refuse `--dir` together with `--store`."""
+    if directory is not None and store is not None:
+        raise UsageError("--dir and --store exclude each other: a store holds the chunks of its directory")
+
+
 def split_names(typed: str) -> tuple[str, ...]:
     """The names of a comma list, each once, in the order typed."""
     return tuple(dict.fromkeys(name.strip() for name in typed.split(",") if name.strip()))

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import warn
-from cce.cli.options import cache_option, evidence_options, parse_backends, parse_comparison
+from cce.cli.options import (
+    cache_option,
+    evidence_options,
+    parse_backends,
+    parse_comparison,
+    require_one_corpus,
+)
 from cce.cli.progress import Progress
 from cce.cli.report_files import (
     parse_report_files,
@@ -73,8 +79,7 @@ def command(
 
     A bad score is a finding, not a failure: the exit code is 0 whenever it could be measured, else 2.
     """
-    if directory is not None and store is not None:
-        raise UsageError("--dir and --store exclude each other: a store holds the chunks of its directory")
+    require_one_corpus(directory, store)
     if backends is not None and comparison is not None:
         raise UsageError(
             "--backend and --compare exclude each other: --compare scores the two backends it names"

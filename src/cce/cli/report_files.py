@@ -17,8 +17,8 @@ from click.core import ParameterSource
 
 from cce.atomic import write_atomically
 from cce.cli.exits import OutputError, write_result
-from cce.domain.anchor import on_one_line
 from cce.errors import UsageError
+from cce.quoting import on_one_line
 from cce.registry import unknown_name
 
 STANDARD_OUTPUT = "-"

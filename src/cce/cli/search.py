@@ -8,7 +8,7 @@ import click
 
 from cce.cli.colours import has_colours, paint_path, paint_terms
 from cce.cli.exits import say, warn, write_result
-from cce.cli.options import cache_option, parse_backends
+from cce.cli.options import cache_option, parse_backends, require_one_corpus
 from cce.cli.progress import Progress
 from cce.errors import UsageError
 
@@ -58,8 +58,7 @@ def command(
 
     Without a store the directory is indexed in memory, and nothing is written.
     """
-    if directory is not None and store_path is not None:
-        raise UsageError("--dir and --store exclude each other: a store has its own chunks")
+    require_one_corpus(directory, store_path)
     names = parse_backends(backend)
     if len(names) > 1:
         raise UsageError(f"--backend takes one name here, got {backend!r}")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from cce.domain.chunk import Chunk
 from cce.errors import AnchorError
+from cce.quoting import quoted
 from cce.tokens import WHITE_SPACE
 
 _RANGE_ALPHABET = re.compile(r"[0-9-]+")
@@ -21,7 +22,6 @@ _RANGE = re.compile(r"([0-9]+)-([0-9]+)")
 
 # Far above any file, and below 640 digits, the least at which Python can be told to refuse a number.
 _MAX_LINE_DIGITS = 600
-_SHOWN_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +65,6 @@ def parse_anchor(text: str) -> Anchor:
     if lines is not None and not path:
         raise AnchorError(f"anchor {quoted(text)} has a line range without a path, write path@a-b")
     return Anchor(text, path or None, kind or None, lines)
-
-
-def quoted(text: str) -> str:
-    """`text` as a message shows it: in quotes, cut to a sane length, on one line."""
-    cut = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
-    return f"'{on_one_line(cut)}'"
-
-
-def on_one_line(text: str) -> str:
-    """`text` with every character that does not print as an escape; backslashes stay single."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def _split_range(text: str) -> tuple[str, LineRange | None]:

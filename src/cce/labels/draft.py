@@ -11,10 +11,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cce.domain.anchor import on_one_line
 from cce.domain.chunk import Chunk
 from cce.errors import FixtureError
 from cce.measurement.fixtures import SCHEMA
+from cce.quoting import on_one_line
 from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.index import Index
 from cce.retrieval.indexing import Watch

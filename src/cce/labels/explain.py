@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Protocol, runtime_checkable
 
-from cce.domain.anchor import on_one_line
 from cce.domain.case import Case, FixtureSet
 from cce.domain.explanation import (
     AccountedHit,
@@ -28,6 +27,7 @@ from cce.labels.misses import Misses
 from cce.labels.texts import CorpusTexts
 from cce.measurement.judging import AnchorTable, anchor_grades, judge
 from cce.numerals import ordering_key
+from cce.quoting import on_one_line
 from cce.registry import unknown_name
 from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.backends.contract import Backend

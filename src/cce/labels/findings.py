@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from cce.domain.anchor import on_one_line
+from cce.quoting import on_one_line
 
 SCHEMA = "cce.lint/v1"
 

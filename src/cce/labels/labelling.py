@@ -12,11 +12,12 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cce.domain.anchor import LineRange, on_one_line, parse_anchor, quoted
+from cce.domain.anchor import LineRange, parse_anchor
 from cce.errors import AnchorError, FixtureError, UsageError
 from cce.labels.edits import array_items, decode_string, encode, object_values, update_array, update_object
 from cce.labels.pinning import require_ids
 from cce.labels.revision import Revision
+from cce.quoting import on_one_line, quoted
 
 Verdict = bool | int
 """True or a grade from 1 to 3 for an answer, False for none."""

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 
-from cce.domain.anchor import Anchor, quoted
+from cce.domain.anchor import Anchor
 from cce.domain.case import Case
 from cce.labels.coverage import AnchoredChunks, Ceiling, IntVector, ceiling
 from cce.labels.findings import Finding, Level, Lint
@@ -24,6 +24,7 @@ from cce.labels.tracking import Tracker
 from cce.measurement.fixtures import Header
 from cce.measurement.saved_reports import SavedReport
 from cce.numerals import format_score
+from cce.quoting import quoted
 from cce.retrieval.indexing import IndexedCorpus
 from cce.tokens import tokenize
 

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 from heapq import nsmallest
 
-from cce.domain.anchor import Anchor, LineRange, on_one_line, quoted
+from cce.domain.anchor import Anchor, LineRange
 from cce.domain.chunk import Chunk
 from cce.labels.coverage import AnchoredChunks
 from cce.labels.texts import CorpusTexts
 from cce.measurement.notices import IndexedNames
+from cce.quoting import on_one_line, quoted
 
 _ABSENT = "not there"
 _N_NEAREST = 3

@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from cce.domain.anchor import Anchor, on_one_line, quoted
+from cce.domain.anchor import Anchor
 from cce.domain.case import Case, FixtureSet
 from cce.errors import UsageError
 from cce.labels.edits import encode, update_members
@@ -18,6 +18,7 @@ from cce.labels.pins import current_pin, distinct
 from cce.labels.places import LineTable
 from cce.labels.revision import Revision
 from cce.labels.traces import trace_of
+from cce.quoting import on_one_line, quoted
 
 
 @dataclass(frozen=True, slots=True)

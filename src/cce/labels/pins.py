@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from cce.domain.anchor import Anchor, on_one_line, quoted
+from cce.domain.anchor import Anchor
 from cce.domain.case import Case, FixtureSet
 from cce.labels.texts import CorpusTexts
+from cce.quoting import on_one_line, quoted
 
 _N_SHOWN = 5
 

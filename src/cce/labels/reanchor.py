@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cce.domain.anchor import Anchor, on_one_line, parse_anchor, quoted
+from cce.domain.anchor import Anchor, parse_anchor
 from cce.domain.case import Case
 from cce.errors import FixtureError
 from cce.labels.edits import (
@@ -26,6 +26,7 @@ from cce.labels.places import LineTable
 from cce.labels.revision import Revision
 from cce.labels.traces import Trace, parse_traces, trace_of
 from cce.labels.tracking import Fate, Tracker, Whereabouts
+from cce.quoting import on_one_line, quoted
 
 _KEYED_BY_ANCHOR = ("grades", "pins", "traces")
 

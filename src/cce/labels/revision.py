@@ -11,9 +11,9 @@ import stat
 from collections.abc import Iterator
 
 from cce.atomic import write_atomically
-from cce.domain.anchor import on_one_line
 from cce.errors import UsageError
 from cce.measurement.fixtures import read_set_file
+from cce.quoting import on_one_line
 
 _N_CONTEXT = 3
 

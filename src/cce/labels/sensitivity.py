@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from cce.domain.anchor import on_one_line
 from cce.domain.scores import METRICS
 from cce.labels.findings import Finding
 from cce.measurement.power import POWER, detectable_effect
 from cce.measurement.saved_reports import SavedReport
 from cce.numerals import format_score, mean, ordered_sum
+from cce.quoting import on_one_line
 
 TYPICAL_SD = 0.25
 """What the deltas of two backends spread by, as a guess before any were measured."""

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from cce.domain.anchor import Anchor, LineRange, parse_anchor, quoted
+from cce.domain.anchor import Anchor, LineRange, parse_anchor
 from cce.errors import AnchorError
 from cce.labels.places import LineTable, Place
 from cce.labels.similarity import Likenesses
 from cce.labels.traces import Trace, is_in_context, is_pinned, left_over
+from cce.quoting import quoted
 
 _N_SHOWN = 3
 

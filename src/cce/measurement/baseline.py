@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from cce.domain.anchor import on_one_line, quoted
 from cce.domain.case import FixtureSet
 from cce.domain.gate import Acceptance, Move
 from cce.domain.scores import METRICS, BackendScore, CaseScore, TokenScore
@@ -16,6 +15,7 @@ from cce.errors import UnknownNameError, UsageError
 from cce.measurement.pairing import pair_cases
 from cce.measurement.saved_reports import SavedReport
 from cce.numerals import MICRO, ordering_key
+from cce.quoting import on_one_line, quoted
 from cce.registry import unknown_name
 
 BASELINE = "baseline"

@@ -16,9 +16,10 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from cce.domain.anchor import on_one_line, parse_anchor, quoted
+from cce.domain.anchor import parse_anchor
 from cce.domain.case import Case, FixtureSet
 from cce.errors import CceError, FixtureError
+from cce.quoting import on_one_line, quoted
 from cce.tokens import WHITE_SPACE
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cce.domain.anchor import on_one_line
 from cce.domain.case import FixtureSet
 from cce.domain.evidence import DifferenceEvidence, Evidence, Verdict
 from cce.domain.gate import GatePolicy, Level, Limits, Reason, Rule
@@ -21,6 +20,7 @@ from cce.measurement.figures import reported_figures
 from cce.measurement.policy_tables import PolicyError
 from cce.measurement.slices import positions_by_tag
 from cce.numerals import MICRO, format_score, mean, ordering_key
+from cce.quoting import on_one_line
 
 _N_SHOWN = 10
 _ORDER = {rule: position for position, rule in enumerate(Rule)}

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from functools import cached_property
 from itertools import islice
 
-from cce.domain.anchor import Anchor, on_one_line, quoted
+from cce.domain.anchor import Anchor
 from cce.domain.case import FixtureSet
+from cce.quoting import on_one_line, quoted
 from cce.tokens import tokenize
 
 _N_SHOWN = 5

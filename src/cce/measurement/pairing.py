@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from cce.domain.anchor import on_one_line, quoted
 from cce.domain.comparison import Comparison, Difference, PairedTest
 from cce.domain.evidence import Evidence, EvidenceOptions
 from cce.domain.report import Report, SavedPair
@@ -20,6 +19,7 @@ from cce.measurement.saved_reports import SavedReport, read_saved_report
 from cce.measurement.scoring import summarize
 from cce.measurement.significance import paired_t_test
 from cce.numerals import MICRO, ordering_key
+from cce.quoting import on_one_line, quoted
 from cce.registry import unknown_name
 
 _N_SHOWN = 5

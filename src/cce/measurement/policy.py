@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from cce.domain.anchor import on_one_line
 from cce.domain.case import FixtureSet
 from cce.domain.evidence import EvidenceOptions
 from cce.domain.gate import GatePolicy, Limits
 from cce.measurement.metrics.catalog import CATALOG, ReportedMetric
 from cce.measurement.policy_tables import PolicyError, parse_tables, unknown
+from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
     from pydantic import BaseModel

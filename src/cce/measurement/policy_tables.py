@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cce.domain.anchor import on_one_line, quoted
 from cce.domain.evidence import MAX_RESAMPLES, MAX_SEED
 from cce.domain.scores import METRICS
 from cce.errors import CceError
+from cce.quoting import on_one_line, quoted
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError

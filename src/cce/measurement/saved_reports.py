@@ -15,9 +15,9 @@ from typing import Annotated, NoReturn
 
 import msgspec
 
-from cce.domain.anchor import on_one_line, quoted
 from cce.domain.scores import BackendScore, CaseScore, TokenScore
 from cce.errors import ReportError
+from cce.quoting import on_one_line, quoted
 
 SCHEMA = "cce.relevance.report/v2"
 

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from cce.domain.anchor import on_one_line
 from cce.errors import EmbedderError
+from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse, PoolManager

@@ -18,9 +18,9 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from cce.domain.anchor import on_one_line, quoted
 from cce.domain.chunk import Chunk
 from cce.errors import StoreError
+from cce.quoting import on_one_line, quoted
 from cce.retrieval.embedding.contract import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.embedding.recorded import RecordedEmbedder

@@ -12,9 +12,9 @@ import msgspec
 import numpy as np
 
 from cce.atomic import write_atomically
-from cce.domain.anchor import on_one_line, quoted
 from cce.domain.chunk import Chunk
 from cce.errors import EmbedderError, StoreError
+from cce.quoting import on_one_line, quoted
 from cce.retrieval.index import Index
 from cce.retrieval.store.layout import FORMAT_VERSION, HASH, path_fault
 
