@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -16,6 +17,7 @@ from cce.labels.labelling import LabelSession, unlabelled_ids
 from cce.labels.revision import Revision
 from cce.measurement.fixtures import read_fixture_set
 from conftest import Run
+from oracle import Oracle
 
 CANDIDATES = [
     {"path": "a.py", "kind": "function_definition", "lines": [1, 2], "backends": ["bm25"]},
@@ -248,7 +250,7 @@ def answer_at(terminal: int, answers: list[bytes]) -> bytes:
 
 
 def test_the_whole_life_of_a_label(tmp_path: Path, run_cce: Run) -> None:
-    """Draft, label, pin, the code moves, lint, reanchor, measure."""
+    """Draft, label, pin, gate, the code moves, lint, reanchor, gate again."""
     source = tmp_path / "src"
     source.mkdir()
     (source / "store.py").write_bytes(b"def save(path, text):\n    open(path, 'w').write(text)\n")
@@ -275,11 +277,51 @@ def test_the_whole_life_of_a_label(tmp_path: Path, run_cce: Run) -> None:
     cce("fixtures", "pin", "new.jsonl", "--write")
     cce("fixtures", "lint", "new.jsonl")
     before = cce("relevance", "new.jsonl", "--json")
+    (tmp_path / "gate.toml").write_text(
+        'schema = "cce.gate/v1"\nfixtures = "new.jsonl"\nbackend = "bm25"\nbaseline = "base.json"\n'
+        "[floor]\nrecall = 1.0\n[drop]\nrecall = 0.0\n"
+    )
+    cce("gate", "gate.toml", "--accept")
+    assert cce("gate", "gate.toml").startswith(b"GATE: GO\n")
     (source / "store.py").write_bytes(b"import os\n\n\n" + (source / "store.py").read_bytes())
     assert b"its text moved to 'store.py@4-5'" in cce("fixtures", "lint", "new.jsonl", code=1)
     cce("fixtures", "reanchor", "new.jsonl", "--write")
     cce("fixtures", "lint", "new.jsonl")
     assert cce("relevance", "new.jsonl", "--json") == before
+    assert cce("gate", "gate.toml").startswith(b"GATE: GO\n")
+    (source / "store.py").write_bytes(b"def keep(place, words):\n    pass\n")
+    assert cce("gate", "gate.toml", code=1).startswith(b"GATE: BLOCK\n")
+
+
+def test_the_whole_life_of_labels_on_a_real_package(tmp_path: Path, run_cce: Run, oracle: Oracle) -> None:
+    """The same over express: real queries, real code, the function moved to another file."""
+    shutil.copytree(oracle.unpack("express") / "express", tmp_path / "src")
+
+    def cce(*arguments: str, stdin: bytes = b"", code: int = 0) -> bytes:
+        done = run_cce(*arguments, cwd=tmp_path, stdin=stdin)
+        assert done.returncode == code, done.stderr
+        return done.stdout
+
+    (tmp_path / "log.jsonl").write_text('{"query": "createETagGenerator"}\n{"query": "matchLayer"}\n')
+    cce("fixtures", "draft", "--from", "log.jsonl", "--dir", "src", "-o", "set.jsonl")
+    drafts = [json.loads(line) for line in (tmp_path / "set.jsonl").read_text().splitlines()[1:]]
+    wanted = ["function createETagGenerator (options) {", "function matchLayer(layer, path) {"]
+    answers = [
+        b"y\n" if each["first_line"].startswith(right) else b"n\n"
+        for draft, right in zip(drafts, wanted, strict=True)
+        for each in draft["candidates"]
+    ]
+    assert answers.count(b"y\n") == 2
+    cce("fixtures", "label", "set.jsonl", stdin=b"".join(answers))
+    cce("fixtures", "pin", "set.jsonl", "--write")
+    utils, moved = tmp_path / "src" / "lib" / "utils.js", tmp_path / "src" / "lib" / "etag.js"
+    lines = utils.read_text().split("\n")
+    moved.write_text("\n".join(["'use strict';", "", *lines[269:278], ""]))
+    utils.write_text("\n".join([*lines[:269], *lines[278:]]))
+    assert b"moved to 'lib/etag.js" in cce("fixtures", "lint", "set.jsonl", "--level", "error", code=1)
+    cce("fixtures", "reanchor", "set.jsonl", "--write")
+    assert b"lib/etag.js" in (tmp_path / "set.jsonl").read_bytes()
+    cce("fixtures", "lint", "set.jsonl", "--level", "error")
 
 
 def answers_for(path: Path, right: str) -> list[bytes]:
