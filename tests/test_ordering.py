@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cce.retrieval.ordering import id_ranks, top_k
+from cce.numerals import ordering_keys
+from cce.retrieval.ordering import contenders, id_ranks, top_k
 
 
 def best(keys: list[int], ranks: list[int], k: int) -> list[int]:
@@ -55,3 +56,19 @@ def test_no_ids_have_no_ranks() -> None:
     ranks = id_ranks([])
     assert ranks.shape == (0,)
     assert ranks.dtype == np.int64
+
+
+NEAR = st.builds(
+    lambda whole, rest: whole * 1e-6 + rest, st.integers(-3, 3), st.sampled_from([0, 4e-7, 5e-7, 6e-7])
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.lists(NEAR | st.floats(-1e3, 1e3), min_size=1, max_size=30), st.integers(1, 35))
+def test_looking_at_contenders_only_changes_nothing(scores: list[float], k: int) -> None:
+    values = np.array(scores)
+    id_rank = np.arange(len(scores), dtype=np.int64)[::-1]
+    expected = top_k(ordering_keys(values), id_rank, k).tolist()
+    few = contenders(values, None, k)
+    assert few[top_k(ordering_keys(values[few]), id_rank[few], k)].tolist() == expected
+    assert few.tolist() == sorted(few.tolist())

@@ -7,9 +7,9 @@ pays for an embedding.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from cce.tokens import estimate_tokens
 if TYPE_CHECKING:
     from cce.retrieval.chunking.treesitter import ChunkedFile
     from cce.retrieval.embedding.contract import Embedder, FloatMatrix, FloatVector
+
+_T = TypeVar("_T")
 
 
 class Index:
@@ -48,6 +50,8 @@ class Index:
         self.file_tokens = file_tokens
         self.embedder = embedder
         self._given_embeddings = embeddings
+        self._columns: dict[int, FloatVector] = {}
+        self._derived: dict[Callable[[Index], Any], Any] = {}
 
     @cached_property
     def id_rank(self) -> IntVector:
@@ -83,6 +87,13 @@ class Index:
         """Chunk positions of each file, files in path order."""
         return self.chunks.positions_by_file
 
+    def derived(self, build: Callable[[Index], _T]) -> _T:
+        """What `build` makes of this index: made once, for all backends that ask."""
+        if build not in self._derived:
+            self._derived[build] = build(self)
+        made: _T = self._derived[build]
+        return made
+
     def chunks_of(self, path: str) -> list[Chunk]:
         """The chunks of a file in index order; none for a file that is not indexed."""
         return [self.chunks[position] for position in self.positions_by_file.get(path, ())]
@@ -105,9 +116,12 @@ class Index:
         return cosines
 
     def _dimension(self, number: int) -> FloatVector:
-        if self._hash_vectors is not None:
-            return self._hash_vectors.dimension(number)
-        column: FloatVector = self._embedding_columns[number]
+        """One coordinate of all vectors; those that queries ask for stay at hand."""
+        column = self._columns.get(number)
+        if column is None:
+            of_hash = self._hash_vectors
+            column = self._embedding_columns[number] if of_hash is None else of_hash.dimension(number)
+            self._columns[number] = column
         return column
 
 

@@ -20,6 +20,22 @@ def id_ranks(chunk_ids: Sequence[str]) -> IntVector:
     return ranks
 
 
+def contenders(scores: NDArray[np.float64], positions: IntVector | None, k: int) -> IntVector:
+    """Those of `positions` (all, if None), ascending, whose scores may be among the k best by key.
+
+    A score that is two millionths below the k-th best has a smaller key. So keys, which cost more to
+    find than a partition, are found for few.
+    """
+    if positions is None:
+        positions = np.arange(len(scores), dtype=np.int64)
+    if not 0 < k < len(positions):
+        return positions
+    among = scores[positions]
+    kth_best = np.partition(among, len(among) - k)[len(among) - k]
+    contending: IntVector = positions[among >= kth_best - 2e-6]
+    return contending
+
+
 def top_k(keys: IntVector, id_rank: IntVector, k: int) -> IntVector:
     """Positions of the k best chunks, best first.
 

@@ -34,12 +34,14 @@ class Postings:
     counts: IntVector
     lengths: IntVector
 
+    def span(self, token: bytes) -> slice:
+        """Where the postings of one token lie; empty if no chunk holds it."""
+        term = self.vocabulary.get(token)
+        return slice(0) if term is None else slice(self.starts[term], self.starts[term + 1])
+
     def of_token(self, token: bytes) -> tuple[IntVector, IntVector]:
         """(chunk positions, counts) of one token; both empty if no chunk holds it."""
-        term = self.vocabulary.get(token)
-        if term is None:
-            return self.chunks[:0], self.counts[:0]
-        span = slice(self.starts[term], self.starts[term + 1])
+        span = self.span(token)
         return self.chunks[span], self.counts[span]
 
 

@@ -77,14 +77,29 @@ def _sum(index: Index, terms: Iterable[_Term]) -> NDArray[np.float64]:
 
 def _terms(index: Index, query: str) -> Iterator[_Term]:
     postings = index.postings
-    n_chunks = len(index.chunks)
-    average_length = int(postings.lengths.sum()) / n_chunks if n_chunks else 0.0
+    saturation = index.derived(_Saturation)
     for token in _tokens(query):
-        chunks, counts = postings.of_token(token)
+        span = postings.span(token)
+        chunks = postings.chunks[span]
         if len(chunks):
-            length_norm = 1 - B + B * postings.lengths[chunks] / average_length
-            idf = _idf(n_chunks, len(chunks))
-            yield token, chunks, idf * (counts * (K1 + 1)) / (counts + K1 * length_norm)
+            idf = _idf(len(index.chunks), len(chunks))
+            yield token, chunks, idf * saturation.numerators[span] / saturation.denominators[span]
+
+
+class _Saturation:
+    """What a share has besides its idf, for every posting: the same numbers for every query.
+
+    numerators    float64[n_postings]; count * (k1 + 1)
+    denominators  float64[n_postings]; count + k1 * (1 - b + b * length / mean length)
+    """
+
+    def __init__(self, index: Index) -> None:
+        postings = index.postings
+        n_chunks = len(index.chunks)
+        average_length = int(postings.lengths.sum()) / n_chunks if len(postings.chunks) else 1.0
+        length_norms = 1 - B + B * postings.lengths / average_length
+        self.numerators = postings.counts * (K1 + 1)
+        self.denominators = postings.counts + (K1 * length_norms)[postings.chunks]
 
 
 def _idf(n_chunks: int, n_holding: int) -> float:

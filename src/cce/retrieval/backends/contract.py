@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cce.domain.ranking import Hit, Ranking
 from cce.numerals import ordering_keys
 from cce.retrieval.index import Index
-from cce.retrieval.ordering import IntVector, top_k
+from cce.retrieval.ordering import IntVector, contenders, top_k
 
 
 class Backend(Protocol):
@@ -32,9 +32,10 @@ BackendFactory = Callable[[Index], Backend]
 
 def best_positions(index: Index, scores: NDArray[np.float64], k: int, *, positive: bool) -> IntVector:
     """Positions of the k best scores; with `positive` only those that do not round to zero or less."""
-    keys = ordering_keys(scores)
-    best = top_k(keys, index.id_rank, k)
-    return best[keys[best] > 0] if positive else best
+    positions = contenders(scores, np.flatnonzero(scores > 0) if positive else None, k)
+    keys = ordering_keys(scores[positions])
+    best = top_k(keys, index.id_rank[positions], k)
+    return positions[best[keys[best] > 0] if positive else best]
 
 
 def hits(index: Index, positions: Iterable[int], scores: NDArray[np.float64]) -> Ranking:
