@@ -162,6 +162,17 @@ def test_the_corpus_is_left_as_it_was(project: Path, run_cce: Run) -> None:
     assert sorted(path.name for path in (project / "src").iterdir()) == before
 
 
+def test_a_read_only_corpus_is_measured_like_any_other(project: Path, run_cce: Run) -> None:
+    usual = run_cce("relevance", "set.jsonl", "--json", "--no-cache", cwd=project)
+    for path in (*(project / "src").iterdir(), project / "src"):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        read_only = run_cce("relevance", "set.jsonl", "--json", "--no-cache", cwd=project)
+    finally:
+        (project / "src").chmod(0o755)
+    assert (read_only.returncode, read_only.stdout) == (0, usual.stdout)
+
+
 @pytest.mark.parametrize(
     "environment",
     [
