@@ -13,17 +13,25 @@ Renderer = Callable[[FullReport], str]
 
 
 def _text(full: FullReport) -> str:
-    from cce.report.gate_text import render_gate_text
-    from cce.report.text import render_text
+    if full.gate is None:
+        from cce.report.text import render_text
 
-    return render_text(full.report) if full.gate is None else render_gate_text(full.gate)
+        return render_text(full.report)
+
+    from cce.report.gate_text import render_gate_text
+
+    return render_gate_text(full.gate)
 
 
 def _json(full: FullReport) -> str:
-    from cce.report.gate_json import render_gate_json
-    from cce.report.json_v2 import render_json
+    if full.gate is None:
+        from cce.report.json_v2 import render_json
 
-    return render_json(full.report) if full.gate is None else render_gate_json(full.gate)
+        return render_json(full.report)
+
+    from cce.report.gate_json import render_gate_json
+
+    return render_gate_json(full.gate)
 
 
 def _markdown(full: FullReport) -> str:

@@ -11,7 +11,6 @@ from cce.domain.comparison import Comparison, PairedTest
 from cce.domain.report import Report, SavedPair
 from cce.domain.scores import BackendScore, CaseScore, TokenScore
 from cce.numerals import format_score, format_signed
-from cce.report.evidence_json import evidence_record
 
 SCHEMA = "cce.relevance.report/v2"
 
@@ -36,6 +35,8 @@ def _report(report: Report) -> Json:
     if report.comparison is not None:
         fields["compare"] = _comparison(report.comparison)
     if report.evidence is not None:
+        from cce.report.evidence_json import evidence_record  # most reports have none
+
         fields["evidence"] = evidence_record(report.evidence)
     if report.saved is not None:
         fields["saved"] = _saved(report.saved)

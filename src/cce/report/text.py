@@ -11,7 +11,6 @@ from cce.domain.comparison import Comparison, Difference, PairedTest
 from cce.domain.report import Report, SavedPair
 from cce.domain.scores import BackendScore
 from cce.numerals import format_score, format_signed
-from cce.report.evidence_text import evidence_blocks
 from cce.report.tables import UNDEFINED, one_line, row
 
 __all__ = ["LABELS", "TITLE", "one_line", "render_text"]
@@ -34,6 +33,8 @@ def render_text(report: Report) -> str:
     if report.comparison is not None:
         blocks += [_delta_table(report.comparison), _test_table(report.comparison.differences)]
     if report.evidence is not None:
+        from cce.report.evidence_text import evidence_blocks  # most reports have none
+
         blocks += evidence_blocks(report.evidence)
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
