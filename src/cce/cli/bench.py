@@ -1,0 +1,88 @@
+"""`cce bench`: what indexing a corpus and asking it cost."""
+
+from __future__ import annotations
+
+import click
+
+from cce.cli.exits import warn, write_result
+from cce.cli.options import parse_backends
+from cce.cli.progress import Progress
+
+
+@click.command(
+    name="bench",
+    short_help="measure what indexing and asking cost",
+    epilog="\b\nExamples:\n"
+    "  cce bench\n"
+    "  cce bench --dir src --repeat 3 --backend bm25\n"
+    "  cce bench eval/code.jsonl --json",
+)
+@click.argument("fixtures", metavar="[SET]", required=False)
+@click.option(
+    "--dir",
+    "directory",
+    metavar="DIR",
+    help="Corpus directory: wins over the one the set names; the current one without a set.",
+)
+@click.option(
+    "--backend",
+    "backends",
+    metavar="A,B,..",
+    help="Backends to time, in report order: bm25, vector and hybrid by default.",
+)
+@click.option(
+    "--repeat",
+    "n_runs",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Timed runs, after one warm-up.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as cce.bench/v1 JSON.")
+def command(
+    fixtures: str | None, directory: str | None, backends: str | None, n_runs: int, as_json: bool
+) -> None:
+    """Measure time, memory and the tokens saved by reading hits instead of files.
+
+    The queries are those of SET, a cce.relevance/v1 set, with their k. Without SET they are made of the
+    corpus, up to 100 with k = 10: of evenly spaced chunks the first line that has a token, cut to eight
+    tokens. So they are the same for the same corpus.
+
+    Everything is done once to warm up, which gives the memory, and then N times to be timed. Indexing
+    starts from scratch, without the cache. A file counts once a query in the tokens of whole files;
+    hits that lie in one another count each, so a saving can be negative.
+
+    \b
+    Keys of --json; times are strings of six decimals, a spread is {"max", "median", "min"} of the N runs:
+      backends[]           one object for each backend, in report order
+        backend            its name
+        latency_ms.first   the first query, which builds what no backend before it built
+        latency_ms.p50     spread of the median over all queries, in milliseconds
+        latency_ms.p95     spread of what 95 in 100 queries do not exceed
+        latency_ms.max     spread of the slowest query
+        tokens.in_hits     tokens in the top k of all queries
+        tokens.in_files    tokens of the whole files they come from
+        tokens.saved       1 - in_hits / in_files; null without a hit
+      chunks, files        how many were indexed
+      corpus               the directory as given
+      fixtures             the set as given; null if the queries were made
+      index_mb_per_second  text_bytes in megabytes (10^6) over the median of index_seconds
+      index_seconds        spread of the time to index from scratch
+      machine              Python, system and number of processors
+      peak_memory_bytes    the most this process had by the end of the warm-up, without its workers;
+                           null on Windows
+      queries              how many
+      runs, warm_ups       how often everything was timed, and done before without timing
+      schema               "cce.bench/v1"
+      text_bytes           bytes of text that were indexed
+    """  # noqa: D301 - click reads the escape
+    from cce.benchmarking import BenchmarkPlan, run_benchmark
+    from cce.report.benchmark import render_benchmark_json, render_benchmark_text
+
+    plan = BenchmarkPlan(fixtures, directory, parse_backends(backends), n_runs)
+    with Progress() as progress:
+        run = run_benchmark(plan, progress)
+    for notice in run.notices:
+        warn(notice)
+    write_result((render_benchmark_json if as_json else render_benchmark_text)(run.benchmark))
