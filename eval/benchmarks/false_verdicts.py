@@ -122,8 +122,8 @@ def _verdicts(figures: dict[str, tuple[list[float], ...]], seed: int) -> set[Ver
     a, b = (BackendFigures("ab"[side], {name: of[side] for name, of in figures.items()}) for side in (0, 1))
     n = len(next(iter(figures.values()))[0])
     options = EvidenceOptions(tuple(figures), ALPHA, seed=seed, resamples=RESAMPLES)
-    evidence = gather_evidence(options, [str(case) for case in range(n)], (), (a, b))
-    return {each.verdict for each in evidence.compare.metrics.values()}
+    compared = gather_evidence(options, [str(case) for case in range(n)], (), (a, b)).compare
+    return {each.verdict for each in compared.metrics.values()} if compared else set()
 
 
 if __name__ == "__main__":
