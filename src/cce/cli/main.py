@@ -84,9 +84,9 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code and never lets a traceback reach the user."""
     prepare_streams()
-    # Nothing here multiplies matrices: without a pool of threads numpy starts in half the time.
+    # Nothing here multiplies matrices, and a process without a pool of threads can be forked safely.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # No plug-in of pydantic has a say in how a set is read, and looking for some takes time.
+    # No plug-in of pydantic has a say in how a set is read.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         code = cli.main(
