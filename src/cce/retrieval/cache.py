@@ -131,7 +131,7 @@ def fingerprint() -> str:
 def _version(package: str) -> str:
     """The name of the folder that an installer leaves beside a package: it ends in the version.
 
-    `importlib.metadata` tells the same, and takes longer to import than a warm run may take.
+    `importlib.metadata` tells the same, and takes some twenty milliseconds to import.
     """
     spec = find_spec(package)
     parent = os.path.dirname(os.path.dirname(spec.origin or "")) if spec else ""
