@@ -191,16 +191,18 @@ def test_a_directory_is_no_source_file(tmp_path: Path) -> None:
 def test_a_skipped_file_is_absent_for_its_reason(tmp_path: Path) -> None:
     plant(tmp_path, {"a.jsonl": "", "id_rsa": "", "big.txt": b" " * (MAX_BYTES + 1), "b.txt": b"\xff"})
     corpus = read_corpus(str(tmp_path))
-    assert why_absent(corpus, "a.jsonl") == "a .jsonl file"
-    assert why_absent(corpus, "id_rsa") == "its name promises secrets"
-    assert why_absent(corpus, "big.txt") == "larger than 2 MiB"
-    assert why_absent(corpus, "b.txt") == "not UTF-8"
+    assert why_absent(corpus.root, corpus.skipped, "a.jsonl") == "a .jsonl file"
+    assert why_absent(corpus.root, corpus.skipped, "id_rsa") == "its name promises secrets"
+    assert why_absent(corpus.root, corpus.skipped, "big.txt") == "larger than 2 MiB"
+    assert why_absent(corpus.root, corpus.skipped, "b.txt") == "not UTF-8"
 
 
 def test_an_ignored_or_pruned_file_is_absent_because_of_that(tmp_path: Path) -> None:
     plant(tmp_path, {".gitignore": "*.log\ngen/\n", "a.log": "", "gen/deep/f.py": "", "build/f.py": ""})
     corpus = read_corpus(str(tmp_path))
-    assert [why_absent(corpus, path) for path in ("a.log", "gen/deep/f.py", "build/f.py")] == ["ignored"] * 3
+    assert [
+        why_absent(corpus.root, corpus.skipped, path) for path in ("a.log", "gen/deep/f.py", "build/f.py")
+    ] == ["ignored"] * 3
 
 
 @pytest.mark.parametrize(
@@ -223,7 +225,8 @@ def test_an_ignored_or_pruned_file_is_absent_because_of_that(tmp_path: Path) -> 
 )
 def test_other_paths_are_not_there(tmp_path: Path, path: str) -> None:
     root = plant(tmp_path / "r", {".gitignore": "*.log\n", "a.log": "", "s/b.log": ""})
-    assert why_absent(read_corpus(str(root)), path) is None
+    corpus = read_corpus(str(root))
+    assert why_absent(corpus.root, corpus.skipped, path) is None
 
 
 def test_links_are_not_there(tmp_path: Path) -> None:
@@ -231,7 +234,7 @@ def test_links_are_not_there(tmp_path: Path) -> None:
     link("build/f.py", tmp_path / "l.py")
     link("build", tmp_path / "l")
     corpus = read_corpus(str(tmp_path))
-    assert [why_absent(corpus, path) for path in ("l.py", "l/f.py")] == [None, None]
+    assert [why_absent(corpus.root, corpus.skipped, path) for path in ("l.py", "l/f.py")] == [None, None]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a locale without UTF-8 is a matter of Linux")
@@ -240,7 +243,7 @@ def test_names_do_not_depend_on_the_locale(tmp_path: Path) -> None:
     program = (
         "import sys; from cce.retrieval.corpus import read_corpus, why_absent;"
         "corpus = read_corpus(sys.argv[1]);"
-        "print(ascii(corpus.files), why_absent(corpus, 'build/\\xf6.py'))"
+        "print(ascii(corpus.files), why_absent(corpus.root, corpus.skipped, 'build/\\xf6.py'))"
     )
     environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     command = [sys.executable, "-c", program, str(tmp_path)]

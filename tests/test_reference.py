@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cce.measurement.fixtures import read_fixture_set
-from cce.pipeline import Plan, measure
+from cce.pipeline import Plan, measure_backends, report_on
 from cce.report.conformance import render_conformance
 from cce.report.json_v2 import render_json
 from cce.report.text import render_text
@@ -41,7 +41,8 @@ def report(oracle: Oracle, name: str, backends: tuple[str, ...], render: object)
     plan = Plan(fixtures.path, name, backends, is_comparison=len(backends) == 2)
     index = index_of(str(oracle.unpack(name) / name))
     assert callable(render)
-    return str(render(measure(plan, fixtures, name, index, unwatched))).encode()
+    measurement = measure_backends(plan, fixtures, index, unwatched)
+    return str(render(report_on(plan, fixtures, name, index, measurement))).encode()
 
 
 def test_the_corpora_are_the_ones_compared_here(oracle: Oracle) -> None:

@@ -74,13 +74,8 @@ def evaluate(plan: Plan, watch: Watch) -> Evaluation:
     corpus = corpus_name(plan, fixtures)
     indexed = index_corpus(plan, corpus, watch)
     measurement = measure_backends(plan, fixtures, indexed.index, watch)
-    report = _report(plan, fixtures, corpus, indexed.index, measurement)
+    report = report_on(plan, fixtures, corpus, indexed.index, measurement)
     return Evaluation(report, fixtures, measurement.rankings, all_notices(fixtures, indexed))
-
-
-def measure(plan: Plan, fixtures: FixtureSet, corpus: str, index: Index, watch: Watch) -> Report:
-    """The report on an index that is already there."""
-    return _report(plan, fixtures, corpus, index, measure_backends(plan, fixtures, index, watch))
 
 
 def index_corpus(plan: Plan, corpus: str, watch: Watch) -> IndexedCorpus:
@@ -108,7 +103,10 @@ def measure_backends(plan: Plan, fixtures: FixtureSet, index: Index, watch: Watc
     )
 
 
-def _report(plan: Plan, fixtures: FixtureSet, corpus: str, index: Index, measurement: Measurement) -> Report:
+def report_on(
+    plan: Plan, fixtures: FixtureSet, corpus: str, index: Index, measurement: Measurement
+) -> Report:
+    """The report of what was measured, with the comparison and the evidence that `plan` asks for."""
     comparison = compare(*measurement.scores) if plan.is_comparison else None
     evidence = None if plan.evidence is None else weigh(plan, plan.evidence, fixtures, measurement.figures)
     n_cases = len(fixtures.cases)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from cce.cli.options import evidence_options, split_names
@@ -12,8 +14,10 @@ from cce.cli.report_files import (
     typed_command,
     write_reports,
 )
-from cce.domain.evidence import EvidenceOptions
 from cce.errors import UsageError
+
+if TYPE_CHECKING:
+    from cce.domain.evidence import EvidenceOptions
 
 
 @click.command(

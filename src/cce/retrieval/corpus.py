@@ -120,12 +120,12 @@ def read_corpus(root: str, *, allow_secrets: bool = False) -> Corpus:
     return build_corpus(walked, (read_source(root, path, allow_secrets) for path in walked.paths))
 
 
-def why_absent(corpus: Corpus, path: str) -> str | None:
-    """Why `path`, which is none of the corpus' files, is not indexed; None if there is no such file."""
-    reason = corpus.skipped.get(path)
+def why_absent(root: str, skipped: Mapping[str, SkipReason], path: str) -> str | None:
+    """Why `path`, which is not indexed of `root`, is left out; None if there is no such file."""
+    reason = skipped.get(path)
     if reason is not None:
         return reason.value
-    directory = os.fsencode(corpus.root)
+    directory = os.fsencode(root)
     *parents, name = path.split("/")
     for parent in parents:
         entry = _find_entry(directory, parent)

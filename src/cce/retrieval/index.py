@@ -47,11 +47,16 @@ class Index:
         """
         self.chunks = ChunkTable.of(chunks)
         self.file_imports = file_imports
-        self.file_tokens = file_tokens
+        self._file_tokens = file_tokens
         self.embedder = embedder
         self._given_embeddings = embeddings
         self._columns: dict[int, FloatVector] = {}
         self._derived: dict[Callable[[Index], Any], Any] = {}
+
+    @property
+    def file_tokens(self) -> Mapping[str, int]:
+        """Token estimate of each whole scrubbed file, by path."""
+        return self._file_tokens
 
     @cached_property
     def id_rank(self) -> IntVector:
@@ -133,11 +138,17 @@ class SegmentIndex(Index):
         super().__init__(
             segment.chunk_table(),
             {path: names for path, names in zip(segment.paths, segment.imports, strict=True) if names},
-            {path: estimate_tokens(len(t)) for path, t in zip(segment.paths, segment.texts, strict=True)},
+            {},
             embedder,
             embeddings,
         )
         self.segment = segment
+
+    @cached_property
+    def file_tokens(self) -> Mapping[str, int]:
+        """Token estimate of each whole scrubbed file: asked for by stores, never by a ranking."""
+        texts = zip(self.segment.paths, self.segment.texts, strict=True)
+        return {path: estimate_tokens(len(text)) for path, text in texts}
 
     @cached_property
     def postings(self) -> Postings:

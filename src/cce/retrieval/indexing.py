@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cce.retrieval.cache import Cache
-from cce.retrieval.corpus import Corpus, SkipReason, walk, why_absent
+from cce.retrieval.corpus import SkipReason, walk, why_absent
 from cce.retrieval.embedding.contract import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.index import Index, SegmentIndex
@@ -43,7 +43,7 @@ class IndexedCorpus:
 
     def why_absent(self, path: str) -> str | None:
         """Why `path` is not indexed; None if there is no such file."""
-        return why_absent(Corpus(self.root, (), self.skipped, ()), path)
+        return why_absent(self.root, self.skipped, path)
 
     @property
     def is_directory(self) -> bool:
