@@ -15,9 +15,11 @@ from cce.domain.chunk import Chunk
 from cce.domain.ranking import Ranking
 from cce.measurement.spans import LineWeights
 from cce.numerals import ordering_key
-from cce.retrieval.chunking.treesitter import chunk_file
+from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file
+from cce.retrieval.embedding.contract import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
-from cce.retrieval.index import Index, build_index
+from cce.retrieval.index import Index, SegmentIndex
+from cce.retrieval.segment import build_segment
 
 WORD_BYTES = b"abcdefghijklmnopqrstuvwxyz0123456789_"
 
@@ -40,6 +42,12 @@ def make_chunk(
         encoded,
         max(1, len(encoded) // 4),
     )
+
+
+def build_index(files: Sequence[ChunkedFile], embedder: Embedder) -> SegmentIndex:
+    """The index of `files`, which come in path order."""
+    digests = [hashlib.sha256(file.text).digest() for file in files]
+    return SegmentIndex(build_segment(files, digests), embedder)
 
 
 def index_chunks(chunks: Sequence[Chunk], imports: Mapping[str, tuple[str, ...]] | None = None) -> Index:

@@ -14,10 +14,13 @@ from cce.errors import GrammarError
 from cce.retrieval.chunking import treesitter
 from cce.retrieval.chunking.languages import PACKS, LanguagePack, language_pack
 from cce.retrieval.chunking.treesitter import chunk_file, chunk_id
+from cce.retrieval.embedding.hashing import HashEmbedder
+from corpora import build_index
 
 
 def chunks(path: str, source: str | bytes) -> list[Chunk]:
-    return list(chunk_file(path, source if isinstance(source, bytes) else source.encode()).chunks)
+    file = chunk_file(path, source if isinstance(source, bytes) else source.encode())
+    return list(build_index([file], HashEmbedder()).chunks)
 
 
 def outline(path: str, source: str) -> list[tuple[str, str, int, int]]:
@@ -206,10 +209,10 @@ def test_tokens_are_a_quarter_of_the_bytes(n_bytes: int, n_tokens: int) -> None:
     assert (len(chunk.content), chunk.token_count) == (n_bytes, n_tokens)
 
 
-def test_the_file_knows_its_path_and_text() -> None:
+def test_the_file_and_its_chunks_know_their_path() -> None:
     file = chunk_file("dir/m.py", "# é\ndef f(): pass\n".encode())
     assert (file.path, len(file.text)) == ("dir/m.py", 19)
-    assert [chunk.file_path for chunk in file.chunks] == ["dir/m.py"]
+    assert [chunk.file_path for chunk in chunks("dir/m.py", file.text)] == ["dir/m.py"]
 
 
 # --- files without functions

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import os
-import pickle
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -13,8 +14,6 @@ from cce.retrieval.corpus import (
     MAX_BYTES,
     SkipReason,
     SourceFile,
-    build_corpus,
-    read_corpus,
     read_source,
     walk,
     why_absent,
@@ -26,13 +25,28 @@ __all__ = ["open_directory"]  # a fixture
 SECRET = "[REDACTED:SECRET]"
 
 
+class Corpus(NamedTuple):
+    files: tuple[SourceFile, ...]
+    skipped: Mapping[str, SkipReason]
+    notices: tuple[str, ...]
+
+
+def read_corpus(root: Path, *, allow_secrets: bool = False) -> Corpus:
+    """All that a walk finds, each file read."""
+    walked = walk(str(root))
+    outcomes = {path: read_source(str(root), path, allow_secrets) for path in walked.paths}
+    files = tuple(outcome for outcome in outcomes.values() if isinstance(outcome, SourceFile))
+    refused = {path: outcome for path, outcome in outcomes.items() if isinstance(outcome, SkipReason)}
+    return Corpus(files, {**walked.skipped, **refused}, walked.notices)
+
+
 def paths(root: Path) -> list[str]:
-    return [file.path for file in read_corpus(str(root)).files]
+    return [file.path for file in read_corpus(root).files]
 
 
 def test_files_come_in_byte_order_with_their_bytes(tmp_path: Path) -> None:
     plant(tmp_path, {"b.py": "x = 1\r\n", "a/z.txt": "é\x00\n", "a.txt": "", ".hidden": "\ufeffx"})
-    assert read_corpus(str(tmp_path)).files == (
+    assert read_corpus(tmp_path).files == (
         SourceFile(".hidden", b"\xef\xbb\xbfx"),
         SourceFile("a.txt", b""),
         SourceFile("a/z.txt", b"\xc3\xa9\x00\n"),
@@ -41,14 +55,13 @@ def test_files_come_in_byte_order_with_their_bytes(tmp_path: Path) -> None:
 
 
 def test_an_empty_directory_is_a_corpus_without_files(tmp_path: Path) -> None:
-    corpus = read_corpus(str(tmp_path))
-    assert (corpus.root, corpus.files, corpus.skipped, corpus.notices) == (str(tmp_path), (), {}, ())
+    assert read_corpus(tmp_path) == ((), {}, ())
 
 
 def test_every_reason_to_skip_is_told(tmp_path: Path) -> None:
     plant(tmp_path, {"a.py": "", "rows.jsonl": "{}", "x/.env": "A=1", "latin.txt": b"caf\xe9"})
     plant(tmp_path, {"big.txt": b" " * (MAX_BYTES + 1)})
-    corpus = read_corpus(str(tmp_path))
+    corpus = read_corpus(tmp_path)
     assert [file.path for file in corpus.files] == ["a.py"]
     assert corpus.skipped == {
         "big.txt": SkipReason.TOO_LARGE,
@@ -67,7 +80,7 @@ def test_the_size_limit_counts_bytes_and_is_still_read(tmp_path: Path) -> None:
     plant(
         tmp_path, {"fits.txt": b"a" * MAX_BYTES, "wide.txt": "€" * 700_000, "over.bin": b"\xff" * 2_100_000}
     )
-    corpus = read_corpus(str(tmp_path))
+    corpus = read_corpus(tmp_path)
     assert [len(file.text) for file in corpus.files] == [2_097_152]
     assert corpus.skipped == {"wide.txt": SkipReason.TOO_LARGE, "over.bin": SkipReason.TOO_LARGE}
 
@@ -75,14 +88,14 @@ def test_the_size_limit_counts_bytes_and_is_still_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", [b"\xff", b"ok\xc3", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80"])
 def test_what_is_not_utf8_is_skipped(tmp_path: Path, text: bytes) -> None:
     plant(tmp_path, {"a.txt": text})
-    assert read_corpus(str(tmp_path)).skipped == {"a.txt": SkipReason.NOT_UTF8}
+    assert read_corpus(tmp_path).skipped == {"a.txt": SkipReason.NOT_UTF8}
 
 
 def test_secrets_are_scrubbed_unless_allowed(tmp_path: Path) -> None:
     plant(tmp_path, {"a.py": "token = 'hunter2hunter2'\n", ".netrc": "password hunter2"})
-    scrubbed = read_corpus(str(tmp_path))
+    scrubbed = read_corpus(tmp_path)
     assert scrubbed.files == (SourceFile("a.py", f"token = '{SECRET}'\n".encode()),)
-    raw = read_corpus(str(tmp_path), allow_secrets=True)
+    raw = read_corpus(tmp_path, allow_secrets=True)
     assert raw.files == (
         SourceFile(".netrc", b"password hunter2"),
         SourceFile("a.py", b"token = 'hunter2hunter2'\n"),
@@ -91,7 +104,7 @@ def test_secrets_are_scrubbed_unless_allowed(tmp_path: Path) -> None:
 
 def test_a_sensitive_name_is_reported_before_any_other_reason(tmp_path: Path) -> None:
     plant(tmp_path, {".env.jsonl": b"\xff", "big.pem": b" " * (MAX_BYTES + 1)})
-    assert set(read_corpus(str(tmp_path)).skipped.values()) == {SkipReason.SENSITIVE}
+    assert set(read_corpus(tmp_path).skipped.values()) == {SkipReason.SENSITIVE}
 
 
 def test_a_directory_with_a_sensitive_name_is_an_ordinary_one(tmp_path: Path) -> None:
@@ -101,13 +114,13 @@ def test_a_directory_with_a_sensitive_name_is_an_ordinary_one(tmp_path: Path) ->
 
 def test_ignored_files_are_not_counted_as_skipped(tmp_path: Path) -> None:
     plant(tmp_path, {".gitignore": "*.jsonl\n", "a.jsonl": "", "build/b.jsonl": ""})
-    assert read_corpus(str(tmp_path)).skipped == {}
+    assert read_corpus(tmp_path).skipped == {}
 
 
 def test_files_that_cannot_be_read_are_skipped(open_directory: Path) -> None:
     plant(open_directory, {"a.py": "", "locked.py": "", "listed/f.py": ""})
     with unprivileged_with(open_directory, {"locked.py": 0, "listed": 0o444}):
-        corpus = read_corpus(str(open_directory))
+        corpus = read_corpus(open_directory)
     assert [file.path for file in corpus.files] == ["a.py"]
     assert corpus.skipped == {"listed/f.py": SkipReason.UNREADABLE, "locked.py": SkipReason.UNREADABLE}
 
@@ -115,13 +128,13 @@ def test_files_that_cannot_be_read_are_skipped(open_directory: Path) -> None:
 def test_sensitive_names_are_not_opened(open_directory: Path) -> None:
     plant(open_directory, {"id_rsa": ""})
     with unprivileged_with(open_directory, {"id_rsa": 0}):
-        assert read_corpus(str(open_directory)).skipped == {"id_rsa": SkipReason.SENSITIVE}
+        assert read_corpus(open_directory).skipped == {"id_rsa": SkipReason.SENSITIVE}
 
 
 def test_a_read_only_corpus_works_and_stays_as_it_is(open_directory: Path) -> None:
     plant(open_directory, {".gitignore": "b.py\n", "s/a.py": "", "s/b.py": ""})
     with unprivileged_with(open_directory, {"s": 0o555, ".": 0o555}):
-        assert [file.path for file in read_corpus(str(open_directory)).files] == [".gitignore", "s/a.py"]
+        assert [file.path for file in read_corpus(open_directory).files] == [".gitignore", "s/a.py"]
     assert sorted(os.listdir(open_directory)) == [".gitignore", "s"]
 
 
@@ -129,12 +142,12 @@ def test_a_read_only_corpus_works_and_stays_as_it_is(open_directory: Path) -> No
 def test_a_name_that_is_not_utf8_is_skipped_by_its_spelling(tmp_path: Path) -> None:
     with open(os.fsencode(tmp_path) + b"/caf\xe9.py", "wb"):
         pass
-    assert read_corpus(str(tmp_path)).skipped == {"caf\\xe9.py": SkipReason.NAME_NOT_UTF8}
+    assert read_corpus(tmp_path).skipped == {"caf\\xe9.py": SkipReason.NAME_NOT_UTF8}
 
 
 def test_what_the_walk_could_not_see_is_noticed(tmp_path: Path) -> None:
     plant(tmp_path, {".gitignore": b"\xff"})
-    corpus = read_corpus(str(tmp_path))
+    corpus = read_corpus(tmp_path)
     assert corpus.notices == (
         ".gitignore: not UTF-8: its rules from line 1 on do not count; save it as UTF-8",
     )
@@ -143,24 +156,10 @@ def test_what_the_walk_could_not_see_is_noticed(tmp_path: Path) -> None:
 
 def test_a_missing_directory_is_an_error_with_a_way_out(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="the corpus must be a directory"):
-        read_corpus(str(tmp_path / "nowhere"))
+        read_corpus(tmp_path / "nowhere")
 
 
 # --- one file at a time --------------------------------------------------------------------------------
-
-
-def test_walking_and_reading_apart_give_the_same_corpus(tmp_path: Path) -> None:
-    plant(tmp_path, {"a.py": "token = hunter2hunter2", "b.jsonl": "", "c/d.py": ""})
-    walked = pickle.loads(pickle.dumps(walk(str(tmp_path)).paths))
-    outcomes = [pickle.loads(pickle.dumps(read_source(str(tmp_path), path))) for path in walked]
-    assert outcomes[1] is SkipReason.JSONL
-    assert build_corpus(walk(str(tmp_path)), outcomes) == read_corpus(str(tmp_path))
-
-
-def test_each_path_has_one_outcome(tmp_path: Path) -> None:
-    plant(tmp_path, {"a.py": "", "b.py": ""})
-    with pytest.raises(ValueError, match="shorter"):
-        build_corpus(walk(str(tmp_path)), [SkipReason.UNREADABLE])
 
 
 def test_a_file_that_went_away_since_the_walk_is_unreadable(tmp_path: Path) -> None:
@@ -190,18 +189,18 @@ def test_a_directory_is_no_source_file(tmp_path: Path) -> None:
 
 def test_a_skipped_file_is_absent_for_its_reason(tmp_path: Path) -> None:
     plant(tmp_path, {"a.jsonl": "", "id_rsa": "", "big.txt": b" " * (MAX_BYTES + 1), "b.txt": b"\xff"})
-    corpus = read_corpus(str(tmp_path))
-    assert why_absent(corpus.root, corpus.skipped, "a.jsonl") == "a .jsonl file"
-    assert why_absent(corpus.root, corpus.skipped, "id_rsa") == "its name promises secrets"
-    assert why_absent(corpus.root, corpus.skipped, "big.txt") == "larger than 2 MiB"
-    assert why_absent(corpus.root, corpus.skipped, "b.txt") == "not UTF-8"
+    corpus = read_corpus(tmp_path)
+    assert why_absent(str(tmp_path), corpus.skipped, "a.jsonl") == "a .jsonl file"
+    assert why_absent(str(tmp_path), corpus.skipped, "id_rsa") == "its name promises secrets"
+    assert why_absent(str(tmp_path), corpus.skipped, "big.txt") == "larger than 2 MiB"
+    assert why_absent(str(tmp_path), corpus.skipped, "b.txt") == "not UTF-8"
 
 
 def test_an_ignored_or_pruned_file_is_absent_because_of_that(tmp_path: Path) -> None:
     plant(tmp_path, {".gitignore": "*.log\ngen/\n", "a.log": "", "gen/deep/f.py": "", "build/f.py": ""})
-    corpus = read_corpus(str(tmp_path))
+    corpus = read_corpus(tmp_path)
     assert [
-        why_absent(corpus.root, corpus.skipped, path) for path in ("a.log", "gen/deep/f.py", "build/f.py")
+        why_absent(str(tmp_path), corpus.skipped, path) for path in ("a.log", "gen/deep/f.py", "build/f.py")
     ] == ["ignored"] * 3
 
 
@@ -225,27 +224,28 @@ def test_an_ignored_or_pruned_file_is_absent_because_of_that(tmp_path: Path) -> 
 )
 def test_other_paths_are_not_there(tmp_path: Path, path: str) -> None:
     root = plant(tmp_path / "r", {".gitignore": "*.log\n", "a.log": "", "s/b.log": ""})
-    corpus = read_corpus(str(root))
-    assert why_absent(corpus.root, corpus.skipped, path) is None
+    corpus = read_corpus(root)
+    assert why_absent(str(root), corpus.skipped, path) is None
 
 
 def test_links_are_not_there(tmp_path: Path) -> None:
     plant(tmp_path, {"build/f.py": ""})
     link("build/f.py", tmp_path / "l.py")
     link("build", tmp_path / "l")
-    corpus = read_corpus(str(tmp_path))
-    assert [why_absent(corpus.root, corpus.skipped, path) for path in ("l.py", "l/f.py")] == [None, None]
+    corpus = read_corpus(tmp_path)
+    assert [why_absent(str(tmp_path), corpus.skipped, path) for path in ("l.py", "l/f.py")] == [None, None]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a locale without UTF-8 is a matter of Linux")
 def test_names_do_not_depend_on_the_locale(tmp_path: Path) -> None:
     plant(tmp_path, {".gitignore": "ü*\n", "é.py": "x", "ü.py": "", "build/ö.py": ""})
     program = (
-        "import sys; from cce.retrieval.corpus import read_corpus, why_absent;"
-        "corpus = read_corpus(sys.argv[1]);"
-        "print(ascii(corpus.files), why_absent(corpus.root, corpus.skipped, 'build/\\xf6.py'))"
+        "import sys; from cce.retrieval.corpus import read_source, walk, why_absent;"
+        "root = sys.argv[1]; walked = walk(root);"
+        "print(ascii([read_source(root, path) for path in walked.paths]),"
+        " why_absent(root, walked.skipped, 'build/\\xf6.py'))"
     )
     environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     command = [sys.executable, "-c", program, str(tmp_path)]
     seen = subprocess.run(command, env=environment, check=True, capture_output=True).stdout
-    assert b"SourceFile(path='\\xe9.py', text=b'x')) ignored" in seen
+    assert b"SourceFile(path='\\xe9.py', text=b'x')] ignored" in seen

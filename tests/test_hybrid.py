@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from cce.domain.chunk import Chunk
 from cce.domain.ranking import Ranking
 from cce.numerals import format_score
-from cce.retrieval.backends.hybrid import HybridBackend, is_code_lookup
+from cce.retrieval.backends.hybrid import HybridBackend
+from cce.retrieval.backends.query_analysis import is_code_lookup
 from cce.retrieval.index import Index
 from corpora import (
     index_chunks,

@@ -16,8 +16,8 @@ from cce.retrieval.backends.hybrid import HybridBackend
 from cce.retrieval.backends.vector import VectorBackend
 from cce.retrieval.chunking.treesitter import chunk_file
 from cce.retrieval.embedding.hashing import HashEmbedder
-from cce.retrieval.index import Index, build_index
-from corpora import index_chunks, index_files, index_texts, make_chunk, paths
+from cce.retrieval.index import Index
+from corpora import build_index, index_chunks, index_files, index_texts, make_chunk, paths
 
 
 class CountingEmbedder:
@@ -66,11 +66,6 @@ def test_files_without_imports_are_left_out_and_every_file_has_its_tokens() -> N
 
 def test_the_graph_joins_indexed_files() -> None:
     assert index_files(FILES).graph.neighbours("a.py") == ["b.py"]
-
-
-def test_an_index_may_be_built_from_a_stream() -> None:
-    files = (chunk_file(path, FILES[path].encode()) for path in sorted(FILES))
-    assert tuple(build_index(files, HashEmbedder()).chunks) == tuple(index_files(FILES).chunks)
 
 
 def test_an_empty_index_answers_nothing_anywhere() -> None:

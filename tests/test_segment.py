@@ -10,6 +10,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from cce.domain.chunk import Chunk
 from cce.retrieval.chunking.treesitter import chunk_file
 from cce.retrieval.segment import Segment, build_segment, cut_segment, join_segments
 from cce.retrieval.token_counts import TokenCounts, count_tokens, cut_token_counts, merge_token_counts
@@ -28,6 +29,25 @@ TEXTS = st.lists(st.text("aB_9 -\xe9\n", max_size=30).map(str.encode), max_size=
 def segment_of(paths: Sequence[str]) -> Segment:
     files = [chunk_file(path, FILES[path]) for path in paths]
     return build_segment(files, [hashlib.sha256(file.text).digest() for file in files])
+
+
+def plain_chunks(path: str) -> list[Chunk]:
+    """The chunks of one file, each cut out of its text by hand."""
+    file = chunk_file(path, FILES[path])
+    return [
+        Chunk(
+            hashlib.sha256(f"{path}:{first}:{last}:".encode() + file.text[start:end][:100]).hexdigest()[:16],
+            path,
+            first,
+            last,
+            chunk_type,
+            kind,
+            file.language,
+            file.text[start:end],
+            max(1, (end - start) // 4),
+        )
+        for start, end, first, last, chunk_type, kind in file.spans
+    ]
 
 
 def bags(counts: TokenCounts) -> list[dict[bytes, int]]:
@@ -57,7 +77,7 @@ def content(segment: Segment) -> list[object]:
 
 
 def test_a_segment_makes_the_chunks_of_its_files() -> None:
-    chunks = [chunk for path in sorted(FILES) for chunk in chunk_file(path, FILES[path]).chunks]
+    chunks = [chunk for path in sorted(FILES) for chunk in plain_chunks(path)]
     assert list(segment_of(sorted(FILES)).chunk_table()) == chunks
     assert [chunk.kind for chunk in chunks] == [
         "class_definition",

@@ -20,14 +20,15 @@ from cce.numerals import format_score
 from cce.retrieval.backends.bm25 import Bm25Backend
 from cce.retrieval.backends.hybrid import HybridBackend
 from cce.retrieval.backends.vector import VectorBackend
-from cce.retrieval.chunking.treesitter import chunk_file
+from cce.retrieval.chunking.treesitter import chunk_file, chunk_id
 from cce.retrieval.embedding.catalog import EMBEDDERS
 from cce.retrieval.embedding.contract import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
-from cce.retrieval.index import Index, build_index
+from cce.retrieval.index import Index
 from cce.retrieval.indexing import index_directory
 from cce.retrieval.store.reading import Store, read_store
 from cce.retrieval.store.writing import write_store
+from corpora import build_index
 from oracle import Oracle
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ def test_a_store_is_one_compact_object_with_keys_in_the_order_of_the_format(path
     numbers = [repr(number) for number in vector]
     assert Path(path).read_text(encoding="utf-8") == (
         '{"spec_version":"1.0","embedder":"hash","chunks":[{"chunk_id":"'
-        + chunk_file("os.py", text).chunks[0].chunk_id
+        + chunk_id("os.py", 1, 2, text)
         + '","file_path":"os.py","start_line":1,"end_line":2,"chunk_type":"module","kind":"module",'
         '"language":"python","content":"x = 1\\n","token_count":1,"embedding":['
         + ",".join(numbers)

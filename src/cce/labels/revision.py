@@ -38,11 +38,6 @@ class Revision:
         """How many lines there are; one behind the last line end counts."""
         return len(self._lines)
 
-    @property
-    def n_changed(self) -> int:
-        """How many lines differ from the file."""
-        return len(self._changed)
-
     def line(self, number: int) -> bytes:
         """Line `number`, 1-based, as it shall be, without what ends it."""
         return self._changed.get(number - 1, self._lines[number - 1])

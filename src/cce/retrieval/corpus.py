@@ -1,7 +1,7 @@
 """The corpus: a directory in, source files with scrubbed text out, and a reason for every file left out.
 
-Three steps that may run apart, the middle one in other processes: `walk` lists, `read_source` reads
-and scrubs one file, `build_corpus` gathers. Which files the rules leave is `gitignore.py`'s
+Two steps that may run apart, the second in other processes: `walk` lists the files, `read_raw` reads
+one of them and `read_source` scrubs it as well. Which files the rules leave is `gitignore.py`'s
 business, what counts as secret that of `sensitive.py` and `redaction.py`.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from io import FileIO
@@ -48,24 +48,13 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What may be read, in byte order of path; `skipped` and `notices` are as in Corpus."""
-
-    root: str
-    paths: tuple[str, ...]
-    skipped: Mapping[str, SkipReason]
-    notices: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Corpus:
-    """All source files of `root`, in byte order of path.
+    """What may be read, in byte order of path.
 
     `skipped` says why a path is missing (a name that is not UTF-8 is spelled with escapes);
     `notices` are one line each: what the walk could not see, and the way out.
     """
 
-    root: str
-    files: tuple[SourceFile, ...]
+    paths: tuple[str, ...]
     skipped: Mapping[str, SkipReason]
     notices: tuple[str, ...]
 
@@ -74,7 +63,7 @@ def walk(root: str) -> Walk:
     """The files of `root` that no rule ignores, none of them opened; raises CorpusError."""
     listing = list_files(root)
     skipped = MappingProxyType(dict.fromkeys(listing.misnamed, SkipReason.NAME_NOT_UTF8))
-    return Walk(root, listing.paths, skipped, listing.notices)
+    return Walk(listing.paths, skipped, listing.notices)
 
 
 def read_source(root: str, path: str, allow_secrets: bool = False) -> SourceFile | SkipReason:
@@ -100,24 +89,6 @@ def read_raw(root: str, path: str, allow_secrets: bool) -> bytes | SkipReason:
     except UnicodeDecodeError:
         return SkipReason.NOT_UTF8
     return text
-
-
-def build_corpus(walked: Walk, outcomes: Iterable[SourceFile | SkipReason]) -> Corpus:
-    """The corpus of a walk; `outcomes` is what `read_source` said, one for each path in order."""
-    files: list[SourceFile] = []
-    skipped = dict(walked.skipped)
-    for path, outcome in zip(walked.paths, outcomes, strict=True):
-        if isinstance(outcome, SourceFile):
-            files.append(outcome)
-        else:
-            skipped[path] = outcome
-    return Corpus(walked.root, tuple(files), MappingProxyType(skipped), walked.notices)
-
-
-def read_corpus(root: str, *, allow_secrets: bool = False) -> Corpus:
-    """All of `root` at once; raises CorpusError if it is no directory that can be listed."""
-    walked = walk(root)
-    return build_corpus(walked, (read_source(root, path, allow_secrets) for path in walked.paths))
 
 
 def why_absent(root: str, skipped: Mapping[str, SkipReason], path: str) -> str | None:

@@ -6,8 +6,7 @@ pays for an embedding.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,11 +18,10 @@ from cce.retrieval.embedding.hashing import HashEmbedder, HashVectors, hash_vect
 from cce.retrieval.graph import ImportGraph
 from cce.retrieval.ordering import IntVector, id_ranks
 from cce.retrieval.postings import Postings, build_postings, invert
-from cce.retrieval.segment import Segment, build_segment
+from cce.retrieval.segment import Segment
 from cce.tokens import estimate_tokens
 
 if TYPE_CHECKING:
-    from cce.retrieval.chunking.treesitter import ChunkedFile
     from cce.retrieval.embedding.contract import Embedder, FloatMatrix, FloatVector
 
 _T = TypeVar("_T")
@@ -154,10 +152,3 @@ class SegmentIndex(Index):
     def postings(self) -> Postings:
         """Token counts of every chunk."""
         return invert(self.segment.token_counts)
-
-
-def build_index(files: Iterable[ChunkedFile], embedder: Embedder) -> Index:
-    """The index of `files`, which come in path order."""
-    files = tuple(files)
-    digests = [hashlib.sha256(file.text).digest() for file in files]
-    return SegmentIndex(build_segment(files, digests), embedder)

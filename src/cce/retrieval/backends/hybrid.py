@@ -10,7 +10,6 @@ graph        the best chunks of files that import, or are imported by, the best 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,15 +17,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from cce.domain.chunk import Chunk
 from cce.domain.explanation import AccountedHit, GraphParts, HybridParts, RankingAccount, Share
 from cce.domain.ranking import Hit, Ranking
 from cce.numerals import ordering_key
 from cce.retrieval.backends.bm25 import bm25_scores
 from cce.retrieval.backends.contract import best_positions
+from cce.retrieval.backends.query_analysis import AnalyzedQuery, analyze_query
 from cce.retrieval.index import Index
 from cce.retrieval.ordering import IntVector
-from cce.tokens import WHITE_SPACE, tokenize
 
 RRF_OFFSET = 60
 LOOKUP_WEIGHT = 1.5
@@ -38,17 +36,6 @@ N_GRAPH_FILES = 2
 N_GRAPH_CHUNKS = 2
 
 _PENALIZED = ("tests/", "test_", "docs/", "spec", "plan")
-_LOOKUP_TOKENS = frozenset((b"function", b"class", b"method", b"def"))
-_LOOKUP_TEXT = re.compile(rb"\.(?:py|js|jsx|ts|go|rb|rs|java)(?![a-z0-9_])|where is | defined")
-_WHITE_SPACE_RUN = re.compile(f"[{WHITE_SPACE}]+")
-
-
-@dataclass(frozen=True, slots=True)
-class _Query:
-    text: bytes
-    tokens: tuple[bytes, ...]
-    hints: tuple[str, ...]
-    keyword_weight: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +74,7 @@ class HybridBackend:
     def explain(self, query: str, k: int) -> RankingAccount:
         """The hits of `rank`, what the cap left out before the last of them, and all other candidates."""
         candidates = self._candidates(query, k)
-        formula = _formula(_parse_query(query), k)
+        formula = _formula(analyze_query(query), k)
         if candidates is None:
             return RankingAccount((), behind=(), formula=formula)
         kept = [self._account(candidates, p, rank) for rank, p in enumerate(candidates.kept, start=1)]
@@ -114,28 +101,29 @@ class HybridBackend:
 
     def _candidates(self, query: str, k: int) -> _Candidates | None:
         """None for a query without a token and for an empty index."""
-        parsed = _parse_query(query)
-        if not parsed.tokens or not self._index.chunks:
+        analyzed = analyze_query(query)
+        if not analyzed.tokens or not self._index.chunks:
             return None
-        cosines = self._index.cosines(parsed.text)
+        cosines = self._index.cosines(analyzed.text)
         keyword_scores = bm25_scores(self._index, query)
         by_vector = best_positions(self._index, cosines, max(3 * k, 1), positive=False)
         by_keyword = best_positions(self._index, keyword_scores, 3 * k, positive=True)
-        parts = self._fuse(parsed, _ranks(by_vector), _ranks(by_keyword), cosines, keyword_scores)
+        parts = self._fuse(analyzed, _ranks(by_vector), _ranks(by_keyword), cosines, keyword_scores)
         ordered = self._order({position: each.score for position, each in parts.items()})
         return _Candidates(parts, ordered, *self._thin_out(ordered, k), cosines)
 
     def _fuse(
         self,
-        query: _Query,
+        query: AnalyzedQuery,
         vector_ranks: Mapping[int, int],
         keyword_ranks: Mapping[int, int],
         cosines: NDArray[np.float64],
         keyword_scores: NDArray[np.float64],
     ) -> dict[int, HybridParts]:
         fused = {position: 1 / (RRF_OFFSET + rank - 1) for position, rank in vector_ranks.items()}
+        keyword_weight = _keyword_weight(query)
         for position, rank in keyword_ranks.items():
-            of_keyword = query.keyword_weight * (1 / (RRF_OFFSET + rank - 1))
+            of_keyword = keyword_weight * (1 / (RRF_OFFSET + rank - 1))
             fused[position] = fused.get(position, 0.0) + of_keyword
         best = max(fused.values())
         has_norm = ordering_key(best) != 0
@@ -157,7 +145,7 @@ class HybridBackend:
 
     def _weigh(
         self,
-        query: _Query,
+        query: AnalyzedQuery,
         position: int,
         fusion: tuple[int | None, int | None, float, float],
         cosine: float,
@@ -168,7 +156,7 @@ class HybridBackend:
         chunk = self._index.chunks[position]
         similarity = 1 - min(max((1 - cosine) / 2, 0.0), 1.0)
         # A chunk with a keyword score holds a query token: looking for it again would find it.
-        literal = 1.0 if has_token or _occurs(query, chunk) else 1 - 2 / 5
+        literal = 1.0 if has_token or query.occurs_in(chunk) else 1 - 2 / 5
         confidence = 0.5 * similarity + 0.4 * literal + 0.1 * 0
         penalty = _penalty(chunk.file_path)
         score = (0.5 * confidence + 0.5 * fusion[3]) * penalty
@@ -221,30 +209,8 @@ class HybridBackend:
         return self._order(scores)[:N_GRAPH_CHUNKS]
 
 
-def _parse_query(query: str) -> _Query:
-    text = query.encode("utf-8", "replace")
-    terms = _WHITE_SPACE_RUN.split(query)
-    return _Query(
-        text,
-        tuple(tokenize(text)),
-        tuple(term.lower() for term in terms if "." in term),
-        LOOKUP_WEIGHT if is_code_lookup(text) else 1.0,
-    )
-
-
-def is_code_lookup(query: bytes) -> bool:
-    """Whether a query looks a name or a file up rather than describing behaviour."""
-    text = query.lower()
-    return (
-        not _LOOKUP_TOKENS.isdisjoint(tokenize(text))
-        or _LOOKUP_TEXT.search(text) is not None
-        or b" function" in text.partition(b"find ")[2]
-    )
-
-
-def _occurs(query: _Query, chunk: Chunk) -> bool:
-    lowered, path = chunk.content.lower(), chunk.file_path.lower()
-    return any(token in lowered for token in query.tokens) or any(hint in path for hint in query.hints)
+def _keyword_weight(query: AnalyzedQuery) -> float:
+    return LOOKUP_WEIGHT if query.is_code_lookup else 1.0
 
 
 @lru_cache(maxsize=65_536)  # query after query comes back to the same files
@@ -269,9 +235,9 @@ def _shares(parts: HybridParts) -> tuple[Share, ...]:
     )
 
 
-def _formula(query: _Query, k: int) -> tuple[str, ...]:
-    weight = f"{query.keyword_weight:g} / " if query.keyword_weight != 1 else "1 / "
-    lookup = " (code lookup)" if query.keyword_weight != 1 else ""
+def _formula(query: AnalyzedQuery, k: int) -> tuple[str, ...]:
+    weight = f"{_keyword_weight(query):g} / "
+    lookup = " (code lookup)" if query.is_code_lookup else ""
     return (
         "score = confidence/2 + norm/2, a fifth less for paths of tests, docs and plans (penalty)",
         "confidence = vs/2 + 0.4 ks; vs = (1 + cosine) / 2; ks = 1 where a query word occurs, else 0.6",

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from cce.domain.chunk import Chunk
 from cce.errors import GrammarError
 from cce.retrieval.chunking.imports import import_names
 from cce.retrieval.chunking.languages import PLAIN_TEXT, LanguagePack, language_pack
-from cce.tokens import estimate_tokens
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Parser, Query, Tree
@@ -46,11 +44,6 @@ class ChunkedFile:
     spans: tuple[ChunkSpan, ...]
     imports: tuple[str, ...]
 
-    @property
-    def chunks(self) -> tuple[Chunk, ...]:
-        """The chunks as values, each with a content of its own."""
-        return tuple(make_chunk(self.path, self.language, self.text, span) for span in self.spans)
-
 
 @dataclass(frozen=True, slots=True)
 class _Grammar:
@@ -69,22 +62,6 @@ def chunk_file(path: str, text: bytes) -> ChunkedFile:
     chunk_nodes, import_nodes = _collect_nodes(grammar, text)
     spans = tuple(_node_span(grammar, node) for node in chunk_nodes) or (_module_span(text),)
     return ChunkedFile(path, text, pack.name, spans, import_names(pack.name, import_nodes))
-
-
-def make_chunk(path: str, language: str, text: bytes, span: ChunkSpan) -> Chunk:
-    """The chunk that `span` cuts out of the file `path` with the text `text`."""
-    content = text[span.start : span.end]
-    return Chunk(
-        chunk_id(path, span.start_line, span.end_line, content),
-        path,
-        span.start_line,
-        span.end_line,
-        span.chunk_type,
-        span.kind,
-        language,
-        content,
-        estimate_tokens(len(content)),
-    )
 
 
 def chunk_id(path: str, start_line: int, end_line: int, content: bytes) -> str:

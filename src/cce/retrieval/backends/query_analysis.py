@@ -1,0 +1,53 @@
+"""Query analysis for `hybrid`: the tokens and path hints of a query, and whether it is a code lookup.
+
+A path hint is a term between white space that holds a dot, so most likely a file or a part of one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from cce.domain.chunk import Chunk
+from cce.tokens import WHITE_SPACE, tokenize
+
+_LOOKUP_TOKENS = frozenset((b"function", b"class", b"method", b"def"))
+_LOOKUP_TEXT = re.compile(rb"\.(?:py|js|jsx|ts|go|rb|rs|java)(?![a-z0-9_])|where is | defined")
+_WHITE_SPACE_RUN = re.compile(f"[{WHITE_SPACE}]+")
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyzedQuery:
+    """A query and what was found in it; `path_hints` are lower-cased."""
+
+    text: bytes
+    tokens: tuple[bytes, ...]
+    path_hints: tuple[str, ...]
+    is_code_lookup: bool
+
+    def occurs_in(self, chunk: Chunk) -> bool:
+        """Whether the chunk holds a token, be it inside a word, or its path a hint."""
+        content, path = chunk.content.lower(), chunk.file_path.lower()
+        return any(token in content for token in self.tokens) or any(hint in path for hint in self.path_hints)
+
+
+def analyze_query(query: str) -> AnalyzedQuery:
+    """All that `hybrid` asks of a query, found once for all its candidates."""
+    text = query.encode("utf-8", "replace")
+    terms = _WHITE_SPACE_RUN.split(query)
+    return AnalyzedQuery(
+        text,
+        tuple(tokenize(text)),
+        tuple(term.lower() for term in terms if "." in term),
+        is_code_lookup(text),
+    )
+
+
+def is_code_lookup(query: bytes) -> bool:
+    """Whether a query looks a name or a file up rather than describing behaviour."""
+    text = query.lower()
+    return (
+        not _LOOKUP_TOKENS.isdisjoint(tokenize(text))
+        or _LOOKUP_TEXT.search(text) is not None
+        or b" function" in text.partition(b"find ")[2]
+    )
