@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from cce.domain.anchor import LineRange
 from cce.errors import FixtureError
-from cce.measurement.fixtures import SCHEMA, parse_fixture_set, read_fixture_set
+from cce.measurement.fixture_line import SCHEMA
+from cce.measurement.fixtures import parse_fixture_set, read_fixture_set
 from cce.tokens import WHITE_SPACE
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "reference"

@@ -11,7 +11,7 @@ import pytest
 from cce.domain.evidence import EvidenceOptions
 from cce.labels.report_model import ReportModel
 from cce.labels.schemas import SCHEMAS, generated_schema, shipped_schema
-from cce.measurement.fixtures import case_model
+from cce.measurement.fixture_line import case_schema
 from cce.measurement.policy_tables import policy_model
 from cce.pipeline import Plan, evaluate
 from cce.report.json_v2 import render_json
@@ -27,7 +27,7 @@ def test_the_shipped_schema_is_the_generated_one(name: str) -> None:
 def test_the_fixture_schema_has_every_key_that_the_reader_knows() -> None:
     header, case = json.loads(shipped_schema("fixtures"))["anyOf"]
     assert set(header["properties"]) == {"schema", "corpus"}
-    assert set(case["properties"]) == {*case_model().model_fields, "traces", "candidates"}
+    assert set(case["properties"]) == {*case_schema()["fields"], "traces", "candidates"}
     assert case["required"] == ["query", "expected"]
     assert all(field["description"] for field in case["properties"].values())
 

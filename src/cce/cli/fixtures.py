@@ -276,7 +276,8 @@ def _index(
 def _corpus(fixtures: str, directory: str | None) -> str:
     """The corpus of the set `fixtures`, of which only the first entry is read."""
     from cce.domain.case import FixtureSet
-    from cce.measurement.fixtures import Header, stream_entries
+    from cce.measurement.fixture_line import Header
+    from cce.measurement.fixtures import stream_entries
     from cce.pipeline import Plan, corpus_name
 
     _, first = next(stream_entries(fixtures))

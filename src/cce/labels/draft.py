@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from cce.domain.chunk import Chunk
 from cce.errors import FixtureError
-from cce.measurement.fixtures import SCHEMA
+from cce.measurement.fixture_line import SCHEMA
 from cce.quoting import on_one_line
 from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.index import Index

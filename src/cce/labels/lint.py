@@ -21,7 +21,7 @@ from cce.labels.reanchor import moves_of
 from cce.labels.sensitivity import sensitivity
 from cce.labels.texts import CorpusTexts
 from cce.labels.tracking import Tracker
-from cce.measurement.fixtures import Header
+from cce.measurement.fixture_line import Header
 from cce.measurement.saved_reports import SavedReport
 from cce.numerals import format_score
 from cce.quoting import quoted

@@ -1,8 +1,8 @@
 """JSON Schemas of the file formats, so that an editor can complete and check them.
 
-They are generated from models: fixture lines and gate policies from those that the readers themselves
-use, the report from one of its own. The package ships the result in `schemas/`, because printing it
-must not load what making it needs.
+They are generated: those of fixture lines and gate policies from what the readers themselves check
+by, that of the report from a model of its own. The package ships the result in `schemas/`, because
+printing it must not load what making it needs.
 """
 
 from __future__ import annotations
@@ -39,16 +39,18 @@ def shipped_schema(name: str) -> str:
 
 
 def generated_schema(name: str) -> str:
-    """The same text from the models; raises KeyError for another name."""
+    """The same text, made anew; raises KeyError for another name."""
     schema = {"fixtures": _fixture_line, "report": _report, "gate": _policy}[name]()
     return json.dumps({"$schema": _DIALECT, **schema}, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
 
 
 def _fixture_line() -> Schema:
     """One line of a set: a header or a case."""
-    from cce.measurement.fixtures import SCHEMA, case_model, header_model
+    from pydantic.json_schema import GenerateJsonSchema
 
-    header, case = header_model().model_json_schema(), case_model().model_json_schema()
+    from cce.measurement.fixture_line import SCHEMA, case_schema, header_schema
+
+    header, case = (GenerateJsonSchema().generate(schema) for schema in (header_schema(), case_schema()))
     header["properties"]["schema"] = {"const": SCHEMA}
     header |= {"required": ["schema"], "not": {"required": ["query"]}}
     case["properties"]["query"]["pattern"] = r"\S"

@@ -1,0 +1,70 @@
+"""One line of strict JSON: bytes become a value, a fault becomes a sentence with its column."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from cce.errors import FixtureError
+from cce.quoting import on_one_line
+
+# The reader's wording on the left, ours on the right; what is in neither is shown as it comes.
+_JSON_FAULTS = (
+    ("EOF", "the line ends too early, keep each object on one line"),
+    ("trailing characters", "text after the object, write one object a line"),
+    ("trailing comma", "a comma too many, remove it"),
+    ("recursion limit", "brackets nested too deep, flatten the value"),
+    ("number out of range", "a number too large to read, write a smaller one"),
+    ("lone", "half a surrogate pair, write the whole character"),
+    ("unexpected end of hex", "half a surrogate pair or a cut \\u escape, write the whole character"),
+    ("key must be", "a key without double quotes, quote it"),
+    ("control character", "a raw control character in a string, write it as \\n, \\t or \\u00XX"),
+    ("invalid escape", "an unknown escape, write a backslash as \\\\"),
+    ("expected value", "no JSON value, write strings in double quotes"),
+    ("expected ident", "no JSON value, write strings in double quotes"),
+    ("invalid number", "a malformed number, write it as 7 or 0.5"),
+)
+_JSON_PLACE = re.compile(r"(.*) at line 1 column ([0-9]+)")
+_NO_JSON_NUMBERS = (b"NaN", b"Infinity")
+
+
+def parse_json(line: bytes) -> object:
+    """The value that `line` spells; raises FixtureError, without a place, if that is no JSON."""
+    # Not `json`: it takes NaN and lone surrogates, and its depth limit varies with the caller's stack.
+    from pydantic_core import from_json
+
+    try:
+        value: object = from_json(line, allow_inf_nan=False)
+    except ValueError as exc:
+        raise FixtureError(_json_fault(str(exc), line)) from exc
+    if _has_infinity(value):
+        raise FixtureError("invalid JSON: a number too large to read, write a smaller one")
+    return value
+
+
+def _json_fault(wording: str, line: bytes) -> str:
+    """What is wrong with `line`, for people; `wording` is the reader's message, columns in bytes."""
+    match = _JSON_PLACE.fullmatch(wording)
+    if match is None:
+        return f"invalid JSON: {on_one_line(wording)}"
+    n_before = max(0, int(match[2]) - 1)
+    if line.startswith(_NO_JSON_NUMBERS, n_before):
+        fault = "NaN and Infinity are not JSON, write a number or a string"
+    else:
+        fault = next((ours for theirs, ours in _JSON_FAULTS if match[1].startswith(theirs)), match[1])
+    column = len(line[:n_before].decode("utf-8", "ignore")) + 1
+    return f"invalid JSON at column {column}: {fault}"
+
+
+def _has_infinity(value: object) -> bool:
+    """Whether a number such as 1e400 became infinite; iterative, since values nest."""
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+        elif isinstance(value, float) and math.isinf(value):
+            return True
+    return False
