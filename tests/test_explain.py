@@ -11,15 +11,8 @@ from hypothesis import strategies as st
 
 from cce.domain.anchor import parse_anchor
 from cce.domain.case import Case, FixtureSet
-from cce.domain.explanation import (
-    BackendExplanation,
-    CaseExplanation,
-    GraphParts,
-    HybridParts,
-    Miss,
-    RankingAccount,
-    Share,
-)
+from cce.domain.explanation import BackendExplanation, CaseExplanation, Miss
+from cce.domain.ranking_account import GraphParts, HybridParts, RankingAccount, Share
 from cce.errors import UsageError
 from cce.labels.explain import cases_called, explain_case
 from cce.numerals import format_score, ordered_sum, ordering_key

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cce.domain.drilldown import FullReport
+from cce.domain.full_report import FullReport
 from cce.report.charts import extent_of, percent, strip
 from cce.report.figures import bucket
 from cce.report.html import render_html

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from cce.domain.drilldown import FullReport
+from cce.domain.full_report import FullReport
 from cce.domain.gate import Level, Reason, Rule
 from cce.report.markdown import MAX_NAME, code, prose, render_markdown
 from cce.report.tables import one_line

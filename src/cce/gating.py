@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from cce.domain.case import FixtureSet
-from cce.domain.drilldown import FullReport
 from cce.domain.evidence import Evidence, EvidenceOptions
+from cce.domain.full_report import FullReport
 from cce.domain.gate import GatePolicy, GateReport
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore

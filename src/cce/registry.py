@@ -6,7 +6,6 @@ those who use it.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
@@ -59,6 +58,8 @@ class Registry(Generic[T]):
 
 def unknown_name(noun: str, name: str, known: Iterable[str]) -> str:
     """A one-line message that helps: the nearest known name if there is one, and all of them."""
+    import difflib  # only a slip of the pen needs it
+
     known = tuple(known)
     nearest = difflib.get_close_matches(name, known, n=1)
     hint = f"; did you mean {nearest[0]!r}?" if nearest else ""

@@ -6,10 +6,8 @@ loads nothing heavy.
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -61,6 +59,8 @@ class _LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            import difflib
+
             nearest = difflib.get_close_matches(args[0], _COMMANDS, n=1)
             hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
             ctx.fail(f"unknown command {args[0]!r}{hint} (known: {', '.join(_COMMANDS)})")
@@ -133,6 +133,8 @@ def _one_line(exc: click.ClickException, typed: Sequence[str]) -> str:
 
 
 def _bug_report(exc: Exception) -> str:
+    import traceback
+
     place = traceback.extract_tb(exc.__traceback__)[-1]
     file = place.filename.replace("\\", "/").rpartition("/cce/")[2]
     fault = " ".join(f"{type(exc).__name__}: {exc}".split())

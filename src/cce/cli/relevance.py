@@ -25,6 +25,7 @@ from cce.cli.report_files import (
 from cce.errors import UsageError
 
 if TYPE_CHECKING:
+    from cce.domain.drilldown import CaseDrilldown
     from cce.domain.evidence import EvidenceOptions
     from cce.retrieval.cache import Cache
 
@@ -86,8 +87,7 @@ def command(
         )
     names = parse_backends(backends) if comparison is None else parse_comparison(comparison)
 
-    from cce.domain.drilldown import FullReport
-    from cce.measurement.drilldown import drill_down
+    from cce.domain.full_report import FullReport
     from cce.pipeline import Plan, evaluate
     from cce.report.catalog import RENDERERS, WITH_DRILLDOWN
 
@@ -99,7 +99,10 @@ def command(
         evaluation = evaluate(plan, progress)
     for notice in evaluation.notices:
         warn(notice)
-    is_drilled = any(file.format in WITH_DRILLDOWN for file in files)
-    cases = drill_down(evaluation.fixtures.cases, evaluation.rankings) if is_drilled else ()
+    cases: tuple[CaseDrilldown, ...] = ()
+    if any(file.format in WITH_DRILLDOWN for file in files):
+        from cce.measurement.drilldown import drill_down
+
+        cases = drill_down(evaluation.fixtures.cases, evaluation.rankings)
     full = FullReport(evaluation.report, fixtures, cases, command=typed_command())
     write_reports([(file, RENDERERS[file.format](full)) for file in files])

@@ -11,16 +11,8 @@ from difflib import get_close_matches
 from typing import Protocol, runtime_checkable
 
 from cce.domain.case import Case, FixtureSet
-from cce.domain.explanation import (
-    AccountedHit,
-    AnchorInIndex,
-    BackendExplanation,
-    CaseExplanation,
-    Fate,
-    MatchedHit,
-    Miss,
-    RankingAccount,
-)
+from cce.domain.explanation import AnchorInIndex, BackendExplanation, CaseExplanation, Fate, MatchedHit, Miss
+from cce.domain.ranking_account import AccountedHit, RankingAccount
 from cce.errors import UsageError
 from cce.labels.coverage import AnchoredChunks
 from cce.labels.misses import Misses

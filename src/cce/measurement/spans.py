@@ -48,30 +48,35 @@ class _FileWeights:
     """Prefix sums over the lines of one file that weigh more than 1."""
 
     def __init__(self, chunks: Iterable[Chunk]) -> None:
-        heavy = sorted((line, weight) for line, weight in _weigh_lines(chunks).items() if weight > 1)
-        self._lines = [line for line, _ in heavy]
-        self._surplus = [0, *accumulate(weight - 1 for _, weight in heavy)]
+        lengths = _line_lengths(chunks)
+        surplus = {length: estimate_tokens(length) - 1 for length in set(lengths.values())}
+        self._lines = sorted(line for line, length in lengths.items() if surplus[length])
+        self._surplus = [0, *accumulate(surplus[lengths[line]] for line in self._lines)]
 
     def of(self, first: int, last: int) -> int:
         begin, end = bisect_left(self._lines, first), bisect_right(self._lines, last)
         return last - first + 1 + self._surplus[end] - self._surplus[begin]
 
 
-def _weigh_lines(chunks: Iterable[Chunk]) -> dict[int, int]:
-    """Weight by line; of several chunks with text for a line the first one decides."""
-    weights: dict[int, int] = {}
-    first, last = 1, 0  # the newest span known to be weighed throughout
+def _line_lengths(chunks: Iterable[Chunk]) -> dict[int, int]:
+    """Bytes by line; of several chunks with text for a line the first one decides."""
+    lengths: dict[int, int] = {}
+    first, last, furthest = 1, 0, 0  # the newest span known to be read throughout, and the last line of all
     for chunk in chunks:
         # Chunks nest: a thousand definitions in each other hold their text a thousand times over.
         if first <= chunk.start_line and chunk.end_line <= last:
             continue
         texts = _split_lines(chunk.content)
         covered = range(chunk.start_line, min(chunk.end_line, chunk.start_line + len(texts) - 1) + 1)
-        for line, text in zip(covered, texts, strict=False):
-            if line not in weights:
-                weights[line] = estimate_tokens(len(text))
+        of_chunk = zip(covered, map(len, texts), strict=False)
+        if chunk.start_line > furthest:
+            lengths.update(of_chunk)
+        else:
+            for line, length in of_chunk:
+                lengths.setdefault(line, length)
         first, last = covered.start, covered.stop - 1
-    return weights
+        furthest = max(furthest, last)
+    return lengths
 
 
 def _split_lines(content: bytes) -> list[bytes]:

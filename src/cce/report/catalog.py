@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from cce.domain.drilldown import FullReport
+from cce.domain.full_report import FullReport
 
 Renderer = Callable[[FullReport], str]
 

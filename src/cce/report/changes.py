@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from cce.domain.comparison import Difference
-from cce.domain.drilldown import FullReport
 from cce.domain.evidence import DifferenceEvidence, Evidence, Verdict
+from cce.domain.full_report import FullReport
 from cce.domain.gate import GateOutcome
 from cce.report import evidence_text
 from cce.report.rows import columns, compared_names, direction

@@ -5,18 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from cce.domain.explanation import (
-    AccountedHit,
-    AnchorInIndex,
-    BackendExplanation,
-    CaseExplanation,
-    Fate,
-    GraphParts,
-    HybridParts,
-    MatchedHit,
-    Miss,
-    QueryTerm,
-)
+from cce.domain.explanation import AnchorInIndex, BackendExplanation, CaseExplanation, Fate, MatchedHit, Miss
+from cce.domain.ranking_account import AccountedHit, GraphParts, HybridParts, QueryTerm
 from cce.numerals import format_micro, format_score
 from cce.report.shares import micro_shares
 from cce.report.tables import align, one_line

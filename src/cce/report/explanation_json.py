@@ -5,16 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from cce.domain.explanation import (
-    AccountedHit,
-    AnchorInIndex,
-    BackendExplanation,
-    CaseExplanation,
-    GraphParts,
-    HybridParts,
-    MatchedHit,
-    Miss,
-)
+from cce.domain.explanation import AnchorInIndex, BackendExplanation, CaseExplanation, MatchedHit, Miss
+from cce.domain.ranking_account import AccountedHit, GraphParts, HybridParts
 from cce.numerals import format_micro, format_score
 from cce.report.shares import micro_shares
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cce.domain.drilldown import FullReport
 from cce.domain.evidence import BackendEvidence, DifferenceEvidence, Evidence, SliceEvidence
+from cce.domain.full_report import FullReport
 from cce.domain.scores import METRICS
 from cce.numerals import MICRO, format_score, format_signed, ordering_key
 from cce.report.changes import VERDICT_TONES, Change, label

@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Mapping
 
-from cce.domain.drilldown import FullReport
+from cce.domain.full_report import FullReport
 from cce.domain.gate import GateReport, Reason
 from cce.report.changes import headline
 from cce.report.rows import blocking_by_id

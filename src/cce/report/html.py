@@ -12,7 +12,7 @@ import hashlib
 from functools import cache
 from typing import TYPE_CHECKING
 
-from cce.domain.drilldown import FullReport
+from cce.domain.full_report import FullReport
 from cce.numerals import format_score
 from cce.report.changes import label
 from cce.report.page import build_page

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from cce.domain.drilldown import FullReport
+from cce.domain.full_report import FullReport
 from cce.domain.gate import Reason
 from cce.domain.scores import METRICS, CaseScore
 from cce.numerals import format_score

@@ -11,8 +11,8 @@ import re
 import shlex
 from collections.abc import Iterable, Sequence
 
-from cce.domain.drilldown import FullReport
 from cce.domain.evidence import Evidence, SliceEvidence
+from cce.domain.full_report import FullReport
 from cce.domain.gate import Level, Reason
 from cce.domain.scores import METRICS
 from cce.numerals import format_score, format_signed, ordering_key

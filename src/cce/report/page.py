@@ -10,8 +10,8 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cce.domain.drilldown import FullReport
 from cce.domain.evidence import Evidence
+from cce.domain.full_report import FullReport
 from cce.domain.scores import METRICS
 from cce.numerals import format_score
 from cce.report.changes import Headline, changes, headline, sentences

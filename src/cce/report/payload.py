@@ -11,7 +11,8 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from cce.domain.drilldown import CaseDrilldown, FullReport, JudgedHit
+from cce.domain.drilldown import CaseDrilldown, JudgedHit
+from cce.domain.full_report import FullReport
 from cce.domain.scores import METRICS, CaseScore
 from cce.numerals import ordering_key
 from cce.report.changes import label

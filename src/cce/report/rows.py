@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from cce.domain.drilldown import CaseDrilldown, FullReport
+from cce.domain.drilldown import CaseDrilldown
+from cce.domain.full_report import FullReport
 from cce.domain.gate import GateReport, Level, Reason
 from cce.domain.scores import METRICS, BackendScore, CaseScore
 from cce.numerals import ordering_key

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cce.domain.explanation import Share
+from cce.domain.ranking_account import Share
 from cce.numerals import ordering_key
 
 

@@ -16,7 +16,6 @@ from io import FileIO
 from types import MappingProxyType
 
 from cce.retrieval.gitignore import list_files
-from cce.retrieval.redaction import redact
 from cce.retrieval.sensitive import is_sensitive
 
 MAX_BYTES = 2 * 1024 * 1024
@@ -69,7 +68,12 @@ def walk(root: str) -> Walk:
 def read_source(root: str, path: str, allow_secrets: bool = False) -> SourceFile | SkipReason:
     """One file of a walk with scrubbed text, or why it is not indexed; a sensitive name is not opened."""
     text = read_raw(root, path, allow_secrets)
-    return text if isinstance(text, SkipReason) else SourceFile(path, text if allow_secrets else redact(text))
+    if isinstance(text, SkipReason):
+        return text
+
+    from cce.retrieval.redaction import redact  # its expressions take long to compile
+
+    return SourceFile(path, text if allow_secrets else redact(text))
 
 
 def read_raw(root: str, path: str, allow_secrets: bool) -> bytes | SkipReason:

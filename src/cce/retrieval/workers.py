@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Protocol
 from cce.errors import CorpusError
 from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file
 from cce.retrieval.corpus import SkipReason, read_raw
-from cce.retrieval.redaction import redact
 from cce.retrieval.segment import Segment, build_segment, join_segments
 
 if TYPE_CHECKING:
@@ -79,6 +78,8 @@ def process_files(
 
 def process_batch(batch: Batch) -> Processed:
     """Read, scrub and chunk the files of one batch."""
+    from cce.retrieval.redaction import redact  # its expressions take long to compile
+
     files: list[ChunkedFile] = []
     digests: list[bytes] = []
     skipped: dict[str, SkipReason] = {}

@@ -1,0 +1,29 @@
+"""A full report: what every renderer takes, whatever its format shows of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cce.domain.report import Report
+
+if TYPE_CHECKING:
+    from cce.domain.drilldown import CaseDrilldown
+    from cce.domain.gate import GateReport
+
+
+@dataclass(frozen=True, slots=True)
+class FullReport:
+    """What every format is rendered from: the report, and what only some formats show besides.
+
+    fixtures_path  the set as the user named it; None where saved reports were compared
+    cases          the cases in the order of their set; empty unless a drill-down was asked for
+    gate           the gate that was asked; `report` is then its report
+    command        the words that make this report again, without those that say where it goes
+    """
+
+    report: Report
+    fixtures_path: str | None = None
+    cases: tuple[CaseDrilldown, ...] = ()
+    gate: GateReport | None = None
+    command: tuple[str, ...] = ()
