@@ -77,7 +77,7 @@ def test_the_means_of_the_evidence_are_those_of_the_report(capsysbinary: Capture
 def test_graded_means_are_what_a_walk_over_every_chunk_gives(capsysbinary: Capture) -> None:
     fixtures = read_fixture_set(str(CODE))
     index = index_directory(str(SAMPLES), unwatched).index
-    rankings = rank_cases("bm25", index, fixtures.cases, unwatched)
+    rankings = rank_cases(["bm25"], index, fixtures.cases, unwatched)["bm25"]
     figures: dict[str, list[float]] = {"ndcg": [], "ndcg_linear": [], "ap": [], "hit": []}
     for case, ranking in zip(fixtures.cases, rankings, strict=True):
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from cce.retrieval.backends.bm25 import Bm25Backend
+from cce.retrieval.backends.bm25 import Bm25Backend, bm25_scores
 from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.backends.hybrid import HybridBackend
-from cce.retrieval.backends.vector import VectorBackend
+from cce.retrieval.backends.vector import VectorBackend, query_cosines
 from cce.retrieval.chunking.treesitter import chunk_file
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.index import Index
@@ -103,6 +103,8 @@ def test_chunks_are_embedded_once_for_all_queries() -> None:
     assert paths(VectorBackend(index).rank("b", 2)) == ["b.txt", "a.txt"]
     assert paths(HybridBackend(index).rank("a", 2)) == ["a.txt", "b.txt"]
     assert embedder.n_calls == 1 + 2  # the chunks, and each query
+    assert paths(VectorBackend(index).rank("a", 2)) == ["a.txt", "b.txt"]
+    assert embedder.n_calls == 1 + 2  # the query that hybrid has just been asked
 
 
 def test_given_embeddings_are_taken_as_they_are() -> None:
@@ -158,3 +160,37 @@ def test_rankings_do_not_depend_on_the_seed_of_hashes(seed: str) -> None:
     files |= {f"m{n}.py": "def g(): pass\n" for n in range(5)}
     ranking = HybridBackend(index_files(files)).search("def f", 2)
     assert result.stdout == f"{[hit.chunk.chunk_id for hit in ranking]}\n"
+
+
+# --- what a query makes of an index ------------------------------------------------------------------
+
+
+def test_what_two_backends_ask_of_a_query_is_computed_once() -> None:
+    asked: list[str] = []
+
+    def length(index: Index, query: str) -> int:
+        asked.append(query)
+        return len(index.chunks) + len(query)
+
+    index = index_chunks([])
+    assert [index.of_query(length, query) for query in ("ab", "ab", "c", "ab")] == [2, 2, 1, 2]
+    assert asked == ["ab", "c", "ab"]
+
+
+def test_a_forgotten_query_is_computed_again() -> None:
+    index = index_texts("alpha")
+    first = index.of_query(bm25_scores, "alpha")
+    assert index.of_query(bm25_scores, "alpha") is first
+    index.forget_query()
+    again = index.of_query(bm25_scores, "alpha")
+    assert again is not first
+    assert again.tolist() == first.tolist()
+
+
+def test_ranking_leaves_the_shared_scores_as_they_are() -> None:
+    index = index_texts("alpha beta", "beta")
+    before = index.of_query(bm25_scores, "beta").tolist(), index.of_query(query_cosines, "beta").tolist()
+    for backend in (Bm25Backend, VectorBackend, HybridBackend):
+        backend(index).rank("beta", 1)
+    after = index.of_query(bm25_scores, "beta").tolist(), index.of_query(query_cosines, "beta").tolist()
+    assert after == before

@@ -165,11 +165,11 @@ def _ask(plan: BenchmarkPlan, fixtures: FixtureSet | None, corpus: str, watch: W
     index = indexed.index
     questions = _questions(indexed, fixtures)
     rankers = {name: BACKENDS.load(name)(index) for name in plan.backends}
-    passes = {name: list(_answers(name, ranker, questions, watch)) for name, ranker in rankers.items()}
+    passes = {name: list(_answers(name, ranker, index, questions, watch)) for name, ranker in rankers.items()}
     n_peak_bytes = peak_memory()
     backends = []
     for name, ranker in rankers.items():
-        runs = [[t for t, _ in _answers(name, ranker, questions, watch)] for _ in range(plan.n_runs)]
+        runs = [[t for t, _ in _answers(name, ranker, index, questions, watch)] for _ in range(plan.n_runs)]
         saving = token_saving((ranking for _, ranking in passes[name]), index)
         backends.append(BackendBenchmark(name, _latency(passes[name][0][0], runs), saving))
     sizes = (len(index.file_tokens), len(index.chunks), _text_size(index))
@@ -192,11 +192,12 @@ def _name(content: bytes) -> str:
 
 
 def _answers(
-    backend: str, ranker: Backend, questions: Sequence[Question], watch: Watch
+    backend: str, ranker: Backend, index: Index, questions: Sequence[Question], watch: Watch
 ) -> Iterator[tuple[float, Ranking]]:
     """Seconds and ranking of each question."""
     for n_done, question in enumerate(questions):
         watch(f"{backend}: timed", n_done, len(questions), "queries")
+        index.forget_query()
         yield _timed(ranker.rank, *question)
 
 

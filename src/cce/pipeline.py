@@ -17,7 +17,6 @@ from cce.domain.ranking import Ranking
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.errors import UsageError
-from cce.labels.pins import stale_pins
 from cce.measurement.comparison import compare
 from cce.measurement.fixtures import read_fixture_set
 from cce.measurement.notices import notices
@@ -90,7 +89,7 @@ def index_corpus(plan: Plan, corpus: str, watch: Watch) -> IndexedCorpus:
 def measure_backends(plan: Plan, fixtures: FixtureSet, index: Index, watch: Watch) -> Measurement:
     """Rank and score every case on every backend of `plan`."""
     weights = LineWeights(index.chunks_of)
-    rankings = {name: rank_cases(name, index, fixtures.cases, watch) for name in plan.backends}
+    rankings = rank_cases(plan.backends, index, fixtures.cases, watch)
     scores = tuple(score_backend(name, fixtures, ranked, weights) for name, ranked in rankings.items())
     if plan.evidence is None:
         return Measurement(rankings, scores, ())
@@ -140,14 +139,19 @@ def corpus_name(plan: Plan, fixtures: FixtureSet) -> str:
     return posixpath.join(os.path.dirname(fixtures.path), fixtures.corpus)
 
 
-def rank_cases(backend: str, index: Index, cases: Iterable[Case], watch: Watch) -> list[Ranking]:
-    """One ranking a case, in case order."""
-    ranker = BACKENDS.load(backend)(index)
-    cases = tuple(cases)
-    rankings = []
+def rank_cases(
+    backends: Iterable[str], index: Index, cases: Sequence[Case], watch: Watch
+) -> dict[str, list[Ranking]]:
+    """By backend one ranking a case, in case order.
+
+    Case by case, not backend by backend: what two backends compute of a query is then computed once.
+    """
+    rankers = {name: BACKENDS.load(name)(index) for name in backends}
+    rankings: dict[str, list[Ranking]] = {name: [] for name in rankers}
     for n_done, case in enumerate(cases):
-        watch(f"{backend}: ranked", n_done, len(cases), "queries")
-        rankings.append(ranker.rank(case.query, case.k))
+        watch("ranked", n_done, len(cases), "queries")
+        for name, ranker in rankers.items():
+            rankings[name].append(ranker.rank(case.query, case.k))
     return rankings
 
 
@@ -163,4 +167,9 @@ def all_notices(fixtures: FixtureSet, indexed: IndexedCorpus) -> tuple[str, ...]
 def _stale_pins(fixtures: FixtureSet, indexed: IndexedCorpus) -> list[str]:
     if not indexed.is_directory:  # a store has no lines to look at
         return []
+    if not any(case.pins for case in fixtures.cases):
+        return []
+
+    from cce.labels.pins import stale_pins  # reads files again, which only pins make necessary
+
     return stale_pins(fixtures, indexed.root, indexed.index.positions_by_file)

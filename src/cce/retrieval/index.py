@@ -50,6 +50,8 @@ class Index:
         self._given_embeddings = embeddings
         self._columns: dict[int, FloatVector] = {}
         self._derived: dict[Callable[[Index], Any], Any] = {}
+        self._query: str | None = None
+        self._of_query: dict[Callable[[Index, str], Any], Any] = {}
 
     @property
     def file_tokens(self) -> Mapping[str, int]:
@@ -96,6 +98,22 @@ class Index:
             self._derived[build] = build(self)
         made: _T = self._derived[build]
         return made
+
+    def of_query(self, compute: Callable[[Index, str], _T], query: str) -> _T:
+        """What `compute` makes of `query`, once for all backends that are asked the same query in turn.
+
+        Only the newest query's is kept: scores of every chunk for every query would fill the memory.
+        """
+        if query != self._query:
+            self._query, self._of_query = query, {}
+        if compute not in self._of_query:
+            self._of_query[compute] = compute(self, query)
+        made: _T = self._of_query[compute]
+        return made
+
+    def forget_query(self) -> None:
+        """Let the next query be computed, even if it is the newest one again."""
+        self._query = None
 
     def chunks_of(self, path: str) -> list[Chunk]:
         """The chunks of a file in index order; none for a file that is not indexed."""

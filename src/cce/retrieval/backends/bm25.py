@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from cce.domain.explanation import AccountedHit, QueryTerm, RankingAccount, Share
 from cce.domain.ranking import Ranking
+from cce.domain.ranking_account import AccountedHit, QueryTerm, RankingAccount, Share
 from cce.retrieval.backends.contract import best_positions, hits
 from cce.retrieval.index import Index
 from cce.retrieval.ordering import IntVector
@@ -42,7 +42,7 @@ class Bm25Backend:
 
     def rank(self, query: str, k: int) -> Ranking:
         """The k best chunks with a positive score."""
-        scores = bm25_scores(self._index, query)
+        scores = self._index.of_query(bm25_scores, query)
         return hits(self._index, best_positions(self._index, scores, k, positive=True), scores)
 
     def explain(self, query: str, k: int) -> RankingAccount:

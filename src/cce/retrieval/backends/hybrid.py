@@ -17,12 +17,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from cce.domain.explanation import AccountedHit, GraphParts, HybridParts, RankingAccount, Share
 from cce.domain.ranking import Hit, Ranking
+from cce.domain.ranking_account import AccountedHit, GraphParts, HybridParts, RankingAccount, Share
 from cce.numerals import ordering_key
 from cce.retrieval.backends.bm25 import bm25_scores
 from cce.retrieval.backends.contract import best_positions
 from cce.retrieval.backends.query_analysis import AnalyzedQuery, analyze_query
+from cce.retrieval.backends.vector import query_cosines
 from cce.retrieval.index import Index
 from cce.retrieval.ordering import IntVector
 
@@ -104,8 +105,8 @@ class HybridBackend:
         analyzed = analyze_query(query)
         if not analyzed.tokens or not self._index.chunks:
             return None
-        cosines = self._index.cosines(analyzed.text)
-        keyword_scores = bm25_scores(self._index, query)
+        cosines = self._index.of_query(query_cosines, query)
+        keyword_scores = self._index.of_query(bm25_scores, query)
         by_vector = best_positions(self._index, cosines, max(3 * k, 1), positive=False)
         by_keyword = best_positions(self._index, keyword_scores, 3 * k, positive=True)
         parts = self._fuse(analyzed, _ranks(by_vector), _ranks(by_keyword), cosines, keyword_scores)

@@ -18,9 +18,8 @@ _WHITE_SPACE_RUN = re.compile(f"[{WHITE_SPACE}]+")
 
 @dataclass(frozen=True, slots=True)
 class AnalyzedQuery:
-    """A query and what was found in it; `path_hints` are lower-cased."""
+    """What was found in a query; `path_hints` are lower-cased."""
 
-    text: bytes
     tokens: tuple[bytes, ...]
     path_hints: tuple[str, ...]
     is_code_lookup: bool
@@ -36,7 +35,6 @@ def analyze_query(query: str) -> AnalyzedQuery:
     text = query.encode("utf-8", "replace")
     terms = _WHITE_SPACE_RUN.split(query)
     return AnalyzedQuery(
-        text,
         tuple(tokenize(text)),
         tuple(term.lower() for term in terms if "." in term),
         is_code_lookup(text),
