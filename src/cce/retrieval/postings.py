@@ -54,7 +54,7 @@ def invert(token_counts: TokenCounts) -> Postings:
     """The postings of texts whose tokens are counted already."""
     n_texts, n_terms = len(token_counts.starts) - 1, len(token_counts.vocabulary)
     chunks = np.repeat(np.arange(n_texts, dtype=np.int64), np.diff(token_counts.starts))
-    order = np.argsort(token_counts.terms, kind="stable")  # keeps chunks ascending within a term
+    order = _places_by_term(token_counts.terms)
     starts = np.zeros(n_terms + 1, np.int64)
     np.cumsum(np.bincount(token_counts.terms, minlength=n_terms), out=starts[1:])
     return Postings(
@@ -64,3 +64,16 @@ def invert(token_counts: TokenCounts) -> Postings:
         token_counts.counts[order].astype(np.int64),
         token_counts.lengths(),
     )
+
+
+def _places_by_term(terms: NDArray[np.int32]) -> IntVector:
+    """int64[n_postings]: places in `terms` by ascending term, and in their order within a term.
+
+    Numbers are sorted several times as fast as places are sorted by number, so each place travels in
+    the lower half of the number it is sorted by.
+    """
+    keys = terms.astype(np.int64) << 32
+    keys |= np.arange(len(terms), dtype=np.int64)
+    keys.sort()
+    keys &= 0xFFFFFFFF
+    return keys

@@ -69,14 +69,14 @@ class HashVectors:
 
 def hash_vectors(postings: Postings) -> HashVectors:
     """What HashEmbedder gives for the texts of `postings`, from tokens already counted."""
-    n_texts, n_terms = len(postings.lengths), len(postings.vocabulary)
+    n_texts, n_holding = len(postings.lengths), np.diff(postings.starts)
     hashes = fnv1a(postings.vocabulary)
     signs = np.where(hashes >> np.uint64(63), -1, 1)
     buckets = (hashes % np.uint64(DIMENSION)).astype(np.int64)
-    terms = np.repeat(np.arange(n_terms, dtype=np.int64), np.diff(postings.starts))
-    cells = buckets[terms] * n_texts + postings.chunks
-    totals = np.bincount(cells, signs[terms] * postings.counts, minlength=n_texts * DIMENSION)
-    sums = totals.astype(np.int32).reshape(DIMENSION, n_texts)
+    cells = np.repeat(buckets * n_texts, n_holding) + postings.chunks
+    signed_counts = np.repeat(signs, n_holding) * postings.counts
+    sums = np.zeros((DIMENSION, n_texts), np.int32)
+    np.add.at(sums.reshape(-1), cells, signed_counts.astype(np.int32))
     squares = np.zeros(n_texts)
     for dimension in sums:
         squares += dimension.astype(np.float64) ** 2
