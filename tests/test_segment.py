@@ -5,15 +5,24 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cce.domain.chunk import Chunk
+from cce.retrieval import token_counts
 from cce.retrieval.chunking.treesitter import chunk_file
 from cce.retrieval.segment import Segment, build_segment, cut_segment, join_segments
-from cce.retrieval.token_counts import TokenCounts, count_tokens, cut_token_counts, merge_token_counts
+from cce.retrieval.token_counts import (
+    TokenCounts,
+    count_span_tokens,
+    count_tokens,
+    cut_token_counts,
+    merge_token_counts,
+)
 from corpora import plain_tokens
 
 FILES = {
@@ -116,12 +125,37 @@ def test_joined_segments_are_the_segment_of_all_files() -> None:
 
 @settings(deadline=None, max_examples=200)
 @example([b"abcdefgh abcdefghi ABCDEFGH abcdefghij abcdefghi"])
+@example([b"A234567890123456 a2345678901234567 a234567890123456_ A2345678901234567 a23456789 a23456780"])
 @given(TEXTS)
 def test_tokens_are_counted_as_word_by_word(texts: list[bytes]) -> None:
     counts = count_tokens(texts)
     assert bags(counts) == plain_bags(texts)
     assert counts.lengths().tolist() == [len(plain_tokens(text)) for text in texts]
     assert len(set(counts.vocabulary)) == len(counts.vocabulary)
+
+
+SPANNED = st.lists(
+    st.text("ab_ é", max_size=30).flatmap(
+        lambda text: st.tuples(
+            st.just(text.encode()),
+            st.lists(st.lists(st.integers(0, len(text.encode())), min_size=2, max_size=2).map(sorted)),
+        )
+    ),
+    max_size=4,
+)
+
+
+@settings(deadline=None, max_examples=200)
+@example([(b"def outer(): pass", [[0, 17], [4, 9], [6, 8], [9, 9], [5, 5]])], 1)
+@given(SPANNED, st.sampled_from([1, 3, 1 << 20]))
+def test_spans_are_counted_as_texts_of_their_own(texts: list[tuple[bytes, Any]], n_block: int) -> None:
+    # Also where a span begins or ends inside a word, or holds nothing, and whatever a block takes.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(token_counts, "_BLOCK_BYTES", n_block)
+        counts = count_span_tokens(texts)
+    spans = [text[start:end] for text, of_text in texts for start, end in of_text]
+    assert bags(counts) == plain_bags(spans)
+    assert {token for bag in bags(counts) for token in bag} == set(counts.vocabulary)
 
 
 @settings(deadline=None, max_examples=100)

@@ -17,11 +17,11 @@ from cce.domain.chunk import Chunk
 from cce.retrieval.chunk_table import ChunkTable
 from cce.retrieval.chunking.languages import CHUNK_KINDS, language_name
 from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_id
+from cce.retrieval.occurrences import IntVector
 from cce.retrieval.token_counts import (
-    IntVector,
     TokenCounts,
     concatenate_starts,
-    count_tokens,
+    count_span_tokens,
     cut_token_counts,
     merge_token_counts,
 )
@@ -103,7 +103,7 @@ def build_segment(files: Sequence[ChunkedFile], digests: Sequence[bytes]) -> Seg
         np.array([span[:4] for span in spans], np.int64).reshape(-1, 4),
         np.array([_KIND_NUMBERS[span.chunk_type, span.kind] for span in spans], np.int16),
         np.array(identities, "S16"),
-        count_tokens(file.text[span.start : span.end] for file in files for span in file.spans),
+        count_span_tokens((file.text, [span[:2] for span in file.spans]) for file in files),
     )
 
 

@@ -1,8 +1,8 @@
 """Token counts: how often each text holds each token, text after text, in flat arrays.
 
-Texts are taken in blocks of about a megabyte, so that memory does not grow with what is counted
-twice (a class and its methods). Within a block arrays do the work: a token of up to eight bytes is
-a 64-bit number and therefore known exactly; longer ones, one in five, are looked up as text.
+Texts may be spans of others, which may lie in each other, such as a class and its methods: what they
+share is tokenised once. Work goes on in blocks of about a megabyte, so that memory does not grow
+with it.
 """
 
 from __future__ import annotations
@@ -10,30 +10,24 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import accumulate, count, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-IntVector = NDArray[np.int64]
+from cce.retrieval.occurrences import IntVector, Occurrences, find_occurrences
+
+SpannedText = tuple[bytes, Sequence[tuple[int, int]]]
+"""A text and spans of it, each as first byte and last (exclusive)."""
 
 _BLOCK_BYTES = 1 << 20
-_N_PACKED = 8
-
-# What the tokenizer sees in each byte: its lower-cased letter, or 0 between tokens.
-_LETTERS = np.zeros(256, np.uint8)
-for _letter in b"abcdefghijklmnopqrstuvwxyz0123456789_":
-    _LETTERS[_letter] = _LETTERS[ord(chr(_letter).upper())] = _letter
-
-# _MASKS[n] keeps the first n bytes of eight, whatever the byte order of the machine.
-_MASKS = (np.tri(_N_PACKED + 1, _N_PACKED, -1, dtype=np.uint8) * np.uint8(255)).reshape(-1).view(np.uint64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenCounts:
     """Text i holds `vocabulary[terms[j]]` `counts[j]` times, for j in `starts[i]:starts[i + 1]`.
 
-    vocabulary  tuple[bytes, ...]; each token once
+    vocabulary  each token once
     starts      int64[n_texts + 1]
     terms       int32[n_postings]; no term twice within a text
     counts      int32[n_postings]; at least 1
@@ -53,11 +47,18 @@ class TokenCounts:
 
 def count_tokens(texts: Iterable[bytes]) -> TokenCounts:
     """The token counts of `texts`; cost grows with their bytes."""
+    return count_span_tokens((text, [(0, len(text))]) for text in texts)
+
+
+def count_span_tokens(texts: Iterable[SpannedText]) -> TokenCounts:
+    """The token counts of all spans of all texts, in that order; every text is tokenised once."""
     return merge_token_counts([_count_block(block) for block in _blocks(texts)])
 
 
 def merge_token_counts(parts: Sequence[TokenCounts]) -> TokenCounts:
     """The counts of all texts of `parts`, in that order, over one vocabulary in first-seen order."""
+    if len(parts) == 1:
+        return parts[0]
     numbering: defaultdict[bytes, int] = defaultdict(count().__next__)
     terms = []
     for part in parts:
@@ -91,11 +92,11 @@ def concatenate_starts(parts: Sequence[IntVector]) -> IntVector:
     return starts
 
 
-def _blocks(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
-    block: list[bytes] = []
+def _blocks(texts: Iterable[SpannedText]) -> Iterator[list[SpannedText]]:
+    block: list[SpannedText] = []
     n_bytes = 0
-    for text in texts:
-        block.append(text)
+    for text, spans in texts:
+        block.append((text, spans))
         n_bytes += len(text)
         if n_bytes >= _BLOCK_BYTES:
             yield block
@@ -104,55 +105,76 @@ def _blocks(texts: Iterable[bytes]) -> Iterator[list[bytes]]:
         yield block
 
 
-def _count_block(texts: Sequence[bytes]) -> TokenCounts:
-    letters = _LETTERS[np.frombuffer(b"\n".join(texts), np.uint8)]
-    starts, ends = _runs(letters)
-    vocabulary, terms = _number(letters, starts, ends)
-    # A text ends before the line end that joins it to the next.
-    text_ends = np.cumsum([len(text) + 1 for text in texts], dtype=np.int64)
-    token_starts = np.zeros(len(texts) + 1, np.int64)
-    token_starts[1:] = np.searchsorted(starts, text_ends)
-    owners = np.repeat(np.arange(len(texts), dtype=np.int64), np.diff(token_starts))
-    occurrences = owners * max(len(vocabulary), 1) + terms
-    occurrences.sort()
-    firsts = np.flatnonzero(np.diff(occurrences, prepend=-1))
-    posted, posted_terms = np.divmod(occurrences[firsts], max(len(vocabulary), 1))
+def _count_block(block: Sequence[SpannedText]) -> TokenCounts:
+    """The token counts of the spans of a few texts, over the tokens that occur in them."""
+    # Joined by what is no letter, so that no token reaches from one text into the next.
+    joined = b"\n".join(text for text, _ in block)
+    offsets = accumulate((len(text) + 1 for text, _ in block), initial=0)
+    bounds = [
+        (offset + start, offset + end)
+        for (_, spans), offset in zip(block, offsets, strict=False)
+        for start, end in spans
+    ]
+    return _count_between(joined, np.array(bounds, np.int64).reshape(-1, 2))
+
+
+def _count_between(text: bytes, bounds: IntVector) -> TokenCounts:
+    """The token counts of `text[start:end]` for every row of `bounds`, int64[n_spans, 2]."""
+    found = find_occurrences(text)
+    firsts = np.searchsorted(found.ends, bounds[:, 0], side="right")
+    lasts = np.searchsorted(found.starts, bounds[:, 1], side="left")
+    cutting = _cutting(found, bounds, firsts, lasts)
+    if len(cutting):
+        return _count_between(*_set_apart(text, bounds, cutting))
+    parts = [
+        _count_occurrences(found, firsts[group], lasts[group]) for group in _groups(np.cumsum(lasts - firsts))
+    ]
+    counts = merge_token_counts(parts)
+    return cut_token_counts(counts, 0, len(bounds))  # without the words that are in no span
+
+
+def _cutting(found: Occurrences, bounds: IntVector, firsts: IntVector, lasts: IntVector) -> IntVector:
+    """The spans that begin or end inside a word, of which they hold a part only."""
+    holding = np.flatnonzero(firsts < lasts)
+    begins_inside = found.starts[firsts[holding]] < bounds[holding, 0]
+    ends_inside = found.ends[lasts[holding] - 1] > bounds[holding, 1]
+    cutting: IntVector = holding[begins_inside | ends_inside]
+    return cutting
+
+
+def _set_apart(text: bytes, bounds: IntVector, cutting: IntVector) -> tuple[bytes, IntVector]:
+    """The same spans, those that are `cutting` as texts of their own behind `text`."""
+    pieces, moved = [text], bounds.copy()
+    offset = len(text) + 1
+    for position in cutting.tolist():
+        start, end = bounds[position].tolist()
+        pieces.append(text[start:end])
+        moved[position] = offset, offset + end - start
+        offset += end - start + 1
+    return b"\n".join(pieces), moved
+
+
+def _groups(sizes: IntVector) -> Iterator[slice]:
+    """Spans in groups of about as many tokens as a block has; `sizes` are summed up.
+
+    Spans nest, so that a text may hold many times its own tokens.
+    """
+    edges = np.flatnonzero(np.diff(sizes // _BLOCK_BYTES, prepend=-1, append=-1))
+    yield from (slice(start, end) for start, end in pairwise(edges.tolist()))
+
+
+def _count_occurrences(found: Occurrences, firsts: IntVector, lasts: IntVector) -> TokenCounts:
+    """The counts of the tokens `firsts[i]:lasts[i]` for every i."""
+    n_spans, n_terms, sizes = len(firsts), max(len(found.vocabulary), 1), lasts - firsts
+    keys = np.repeat(np.arange(n_spans, dtype=np.int64) * n_terms, sizes)
+    places = np.arange(len(keys), dtype=np.int64) + np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes)
+    keys += found.terms[places]
+    keys.sort()
+    changes = np.flatnonzero(np.diff(keys, prepend=-1))
+    owners, terms = np.divmod(keys[changes], n_terms)
     return TokenCounts(
-        vocabulary,
-        np.searchsorted(posted, np.arange(len(texts) + 1, dtype=np.int64)),
-        posted_terms.astype(np.int32),
-        np.diff(firsts, append=len(occurrences)).astype(np.int32),
+        found.vocabulary,
+        np.searchsorted(owners, np.arange(n_spans + 1, dtype=np.int64)),
+        terms.astype(np.int32),
+        np.diff(changes, append=len(keys)).astype(np.int32),
     )
-
-
-def _runs(letters: NDArray[np.uint8]) -> tuple[IntVector, IntVector]:
-    """Where the runs of letters start and end (exclusive)."""
-    is_letter = np.zeros(len(letters) + 2, bool)
-    np.not_equal(letters, 0, out=is_letter[1:-1])
-    edges = np.flatnonzero(is_letter[1:] != is_letter[:-1]).astype(np.int64, copy=False)
-    return edges[::2], edges[1::2]
-
-
-def _number(letters: NDArray[np.uint8], starts: IntVector, ends: IntVector) -> tuple[list[bytes], IntVector]:
-    """Each token once, and int64[n_tokens]: which one stands at each place."""
-    lowered = letters.tobytes()
-    is_short = ends - starts <= _N_PACKED
-    packed, terms_of_short = np.unique(_pack(letters, starts[is_short], ends[is_short]), return_inverse=True)
-    vocabulary = [token.rstrip(b"\0") for token in packed.view("S8").tolist()]
-    numbering: defaultdict[bytes, int] = defaultdict(count(len(vocabulary)).__next__)
-    is_long = ~is_short
-    spans = zip(starts[is_long].tolist(), ends[is_long].tolist(), strict=True)
-    terms = np.empty(len(starts), np.int64)
-    terms[is_short] = terms_of_short
-    terms[is_long] = np.fromiter(
-        (numbering[lowered[start:end]] for start, end in spans), np.int64, int(is_long.sum())
-    )
-    return [*vocabulary, *numbering], terms
-
-
-def _pack(letters: NDArray[np.uint8], starts: IntVector, ends: IntVector) -> NDArray[np.uint64]:
-    """uint64[n]: the bytes of each token, at most eight, padded with zeros."""
-    padded = np.concatenate([letters, np.zeros(_N_PACKED, np.uint8)])
-    windows = np.lib.stride_tricks.sliding_window_view(padded, _N_PACKED)[starts]
-    packed: NDArray[np.uint64] = windows.reshape(-1).view(np.uint64) & _MASKS[ends - starts]
-    return packed

@@ -1,0 +1,101 @@
+"""Occurrences: all tokens of a text, each as its place and the number of its word.
+
+Bytes enter, flat arrays leave. A word of up to eight bytes is a 64-bit number and therefore known
+exactly, one of up to sixteen is two of them; longer ones, one in thirty, are looked up as text.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntVector = NDArray[np.int64]
+
+_N_PACKED = 8
+_LOWERED = b"abcdefghijklmnopqrstuvwxyz0123456789_"
+
+# What the tokenizer sees in each byte: its lower-cased letter, or 0 between tokens.
+_LETTERS = bytes(low if (low := ord(bytes([byte]).lower())) in _LOWERED else 0 for byte in range(256))
+
+# _MASKS[n] keeps the first n bytes of eight, whatever the byte order of the machine.
+_MASKS = (np.tri(_N_PACKED + 1, _N_PACKED, -1, dtype=np.uint8) * np.uint8(255)).reshape(-1).view(np.uint64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Occurrences:
+    """Token i stands at `starts[i]:ends[i]` and is `vocabulary[terms[i]]`, lower-cased.
+
+    vocabulary  list[bytes]; each word once
+    starts      int64[n_tokens]; ascending
+    ends        int64[n_tokens]; exclusive
+    terms       int64[n_tokens]
+    """
+
+    vocabulary: list[bytes]
+    starts: IntVector
+    ends: IntVector
+    terms: IntVector
+
+
+def find_occurrences(text: bytes) -> Occurrences:
+    """The tokens of `text`, as `tokenize` finds them."""
+    letters = text.translate(_LETTERS)
+    starts, ends = _runs(np.frombuffer(letters, np.uint8))
+    n_packs = np.minimum((ends - starts + (_N_PACKED - 1)) // _N_PACKED, len(_WAYS))
+    vocabulary: list[bytes] = []
+    terms = np.empty(len(starts), np.int64)
+    for number, name_words in enumerate(_WAYS, start=1):
+        places = np.flatnonzero(n_packs == number)
+        words, numbers = name_words(letters, starts[places], ends[places])
+        terms[places] = numbers + len(vocabulary)
+        vocabulary += words
+    return Occurrences(vocabulary, starts, ends, terms)
+
+
+def _runs(letters: NDArray[np.uint8]) -> tuple[IntVector, IntVector]:
+    """Where the runs of letters start and end (exclusive)."""
+    is_letter = np.zeros(len(letters) + 2, bool)
+    np.not_equal(letters, 0, out=is_letter[1:-1])
+    edges = np.flatnonzero(is_letter[1:] != is_letter[:-1]).astype(np.int64, copy=False)
+    return edges[::2], edges[1::2]
+
+
+def _name_short(letters: bytes, starts: IntVector, ends: IntVector) -> tuple[list[bytes], IntVector]:
+    """Words of up to eight letters, each once, and int64[n]: which of them stands at each place."""
+    distinct, numbers = np.unique(_pack(letters, starts, ends - starts), return_inverse=True)
+    return [word.rstrip(b"\0") for word in distinct.view("S8").tolist()], numbers
+
+
+def _name_middling(letters: bytes, starts: IntVector, ends: IntVector) -> tuple[list[bytes], IntVector]:
+    """As `_name_short` for words of up to sixteen letters: a pair of halves is a number again."""
+    middles = starts + _N_PACKED
+    _, heads = np.unique(_pack(letters, starts, middles - starts), return_inverse=True)
+    tails, numbers = np.unique(_pack(letters, middles, ends - middles), return_inverse=True)
+    distinct, numbers = np.unique(heads * len(tails) + numbers, return_inverse=True)
+    places = np.empty(len(distinct), np.int64)
+    places[numbers] = np.arange(len(numbers))  # of many places of a word the last one stays
+    spans = zip(starts[places].tolist(), ends[places].tolist(), strict=True)
+    return [letters[start:end] for start, end in spans], numbers
+
+
+def _name_long(letters: bytes, starts: IntVector, ends: IntVector) -> tuple[list[bytes], IntVector]:
+    """As `_name_short` for words of any length."""
+    numbering: defaultdict[bytes, int] = defaultdict(count().__next__)
+    spans = zip(starts.tolist(), ends.tolist(), strict=True)
+    numbers = np.fromiter((numbering[letters[start:end]] for start, end in spans), np.int64, len(starts))
+    return list(numbering), numbers
+
+
+_WAYS = (_name_short, _name_middling, _name_long)
+
+
+def _pack(letters: bytes, starts: IntVector, lengths: IntVector) -> NDArray[np.uint64]:
+    """uint64[n]: the letters of each token, at most eight, padded with zeros."""
+    from_each_place = np.ndarray((len(letters) + 1,), np.uint64, letters + bytes(_N_PACKED), strides=(1,))
+    packed: NDArray[np.uint64] = from_each_place[starts]
+    packed &= _MASKS[lengths]
+    return packed
