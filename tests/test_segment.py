@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from cce.domain.chunk import Chunk
 from cce.retrieval import token_counts
+from cce.retrieval.chunk_table import ChunkTable
 from cce.retrieval.chunking.treesitter import chunk_file
 from cce.retrieval.segment import Segment, build_segment, cut_segment, join_segments
 from cce.retrieval.token_counts import (
@@ -103,6 +104,13 @@ def test_the_table_knows_files_and_kinds_without_making_chunks() -> None:
     assert table.kinds_by_file["a.py"] == {"class_definition", "function_definition"}
     assert [c.kind for c in table[1:3]] == ["function_definition", "module"]
     assert table[-1] is table[4]
+
+
+def test_outer_positions_leave_out_what_lies_within_an_earlier_chunk() -> None:
+    table = segment_of(sorted(FILES)).chunk_table()  # a.py: a class and the method in it
+    assert [list(table.outer_positions_of(path)) for path in ("a.py", "b.txt", "gone")] == [[0], [2], []]
+    unknown = ChunkTable.of(list(table))
+    assert list(unknown.outer_positions_of("a.py")) == [0, 1]
 
 
 def test_a_segment_of_nothing_has_no_chunks() -> None:

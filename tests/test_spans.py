@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -11,8 +12,10 @@ from cce.domain.case import Case
 from cce.domain.chunk import Chunk
 from cce.domain.ranking import Hit, Ranking
 from cce.domain.scores import TokenScore
-from cce.measurement.spans import Span, intersect, token_score, unite
-from corpora import line_weights
+from cce.measurement.spans import LineWeights, Span, intersect, token_score, unite
+from cce.retrieval.chunking.treesitter import chunk_file
+from cce.retrieval.embedding.hashing import HashEmbedder
+from corpora import build_index, line_weights
 
 
 def case(*expected: str, k: int = 10) -> Case:
@@ -217,3 +220,18 @@ def test_a_token_score_is_what_sets_of_lines_give(
         recall=overlap / weight(expected),
         iou=overlap / weight(expected | retrieved),
     )
+
+
+def test_chunks_within_others_decide_the_weight_of_no_line(root: Path) -> None:
+    samples = sorted(path for path in (root / "test_fixtures" / "samples").rglob("*") if path.is_file())
+    files = [chunk_file(path.as_posix(), path.read_bytes()) for path in samples]
+    index = build_index(files, HashEmbedder())
+    n_left_out = 0
+    for path, positions in index.positions_by_file.items():
+        everything = [index.chunks[position] for position in positions]
+        outer = index.outer_chunks_of(path)
+        n_left_out += len(everything) - len(outer)
+        of_all, of_outer = LineWeights({path: everything}.__getitem__), LineWeights({path: outer}.__getitem__)
+        for line in range(1, 2 + max(chunk.end_line for chunk in everything)):
+            assert of_outer.weight(path, (line, line)) == of_all.weight(path, (line, line)), (path, line)
+    assert n_left_out > 0

@@ -88,7 +88,7 @@ def index_corpus(plan: Plan, corpus: str, watch: Watch) -> IndexedCorpus:
 
 def measure_backends(plan: Plan, fixtures: FixtureSet, index: Index, watch: Watch) -> Measurement:
     """Rank and score every case on every backend of `plan`."""
-    weights = LineWeights(index.chunks_of)
+    weights = LineWeights(index.outer_chunks_of)
     rankings = rank_cases(plan.backends, index, fixtures.cases, watch)
     scores = tuple(score_backend(name, fixtures, ranked, weights) for name, ranked in rankings.items())
     if plan.evidence is None:

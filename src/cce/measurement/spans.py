@@ -28,7 +28,10 @@ class LineWeights:
     """What each line of a corpus weighs. A file is looked at when it is first asked about: most never are."""
 
     def __init__(self, chunks_of: Callable[[str], Iterable[Chunk]]) -> None:
-        """`chunks_of` gives the chunks of a file path in index order, none for an unknown one."""
+        """`chunks_of` gives the chunks of a file path in index order, none for an unknown one.
+
+        Those that lie within an earlier one may be left out: they decide the weight of no line.
+        """
         self._chunks_of = chunks_of
         self._files: dict[str, _FileWeights] = {}
 

@@ -25,13 +25,19 @@ class ChunkTable(Sequence[Chunk]):
         chunk_ids: Sequence[str],
         kinds: Sequence[str],
         make: Callable[[int], Chunk],
+        extents: NDArray[np.int64] | None = None,
     ) -> None:
-        """`file_of`, int64[n_chunks], points into `paths`; `make` gives the chunk at a position."""
+        """`file_of`, int64[n_chunks], points into `paths`; `make` gives the chunk at a position.
+
+        `extents`, int64[n_chunks, 2], are first and last byte (exclusive) of each in its file, if known:
+        starts then ascend within a file.
+        """
         self._paths = paths
         self._file_of = file_of
         self.chunk_ids = chunk_ids
         self._kinds = kinds
         self._make = make
+        self._extents = extents
         self._made: list[Chunk | None] = [None] * len(chunk_ids)
 
     @classmethod
@@ -52,6 +58,18 @@ class ChunkTable(Sequence[Chunk]):
         ends = np.cumsum(np.bincount(self._file_of, minlength=len(self._paths))).tolist()
         bounds = zip(self._paths, [0, *ends], ends, strict=False)
         return {path: order[start:end] for path, start, end in bounds if start < end}
+
+    def outer_positions_of(self, path: str) -> Sequence[int]:
+        """Chunk positions of one file without those of chunks known to lie within an earlier one."""
+        positions = self.positions_by_file.get(path, ())
+        if self._extents is None or not positions:
+            return positions
+        furthest, outer = -1, []
+        for position, end in zip(positions, self._extents[positions, 1].tolist(), strict=True):
+            if end > furthest:
+                outer.append(position)
+                furthest = end
+        return outer
 
     @cached_property
     def kinds_by_file(self) -> dict[str, set[str]]:

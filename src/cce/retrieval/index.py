@@ -115,9 +115,12 @@ class Index:
         """Let the next query be computed, even if it is the newest one again."""
         self._query = None
 
-    def chunks_of(self, path: str) -> list[Chunk]:
-        """The chunks of a file in index order; none for a file that is not indexed."""
-        return [self.chunks[position] for position in self.positions_by_file.get(path, ())]
+    def outer_chunks_of(self, path: str) -> list[Chunk]:
+        """The chunks of a file in index order, without those that lie within an earlier one, as far as known.
+
+        None for a file that is not indexed. All text of the file that is indexed is in them.
+        """
+        return [self.chunks[position] for position in self.chunks.outer_positions_of(path)]
 
     @cached_property
     def graph(self) -> ImportGraph:

@@ -81,7 +81,7 @@ class Segment:
             )
 
         kinds = [CHUNK_KINDS[number][1] for number in self.kinds.tolist()]
-        return ChunkTable(self.paths, file_of, chunk_ids, kinds, make)
+        return ChunkTable(self.paths, file_of, chunk_ids, kinds, make, self.spans[:, :2])
 
 
 def build_segment(files: Sequence[ChunkedFile], digests: Sequence[bytes]) -> Segment:
