@@ -116,13 +116,19 @@ class _Survey:
                 f"{_spell(directory)}/: {exc.strerror or exc}: its files are left out; make it readable"
             )
             return True
-        self._files.update(_join(directory, name) for name in entries.files if _is_utf8(name))
-        self._directories.update(_join(directory, name) for name in entries.directories if _is_utf8(name))
-        self._misnamed += [_join(directory, name) for name in entries.files if not _is_utf8(name)]
-        self._misnamed += [
-            _join(directory, name) + b"/" for name in entries.directories if not _is_utf8(name)
-        ]
-        self._judge_rule_file(_join(directory, _RULE_FILE))
+        prefix = directory + b"/" if directory else b""
+        for name in entries.files:
+            if _is_utf8(name):
+                self._files.add(prefix + name)
+            else:
+                self._misnamed.append(prefix + name)
+        for name in entries.directories:
+            if _is_utf8(name):
+                self._directories.add(prefix + name)
+            else:
+                self._misnamed.append(prefix + name + b"/")
+        if entries.has_rule_file:
+            self._judge_rule_file(prefix + _RULE_FILE)
         return not any(
             _is_odd_rule_file(_join(self.root, directory, name, _RULE_FILE)) for name in entries.directories
         )
@@ -135,21 +141,28 @@ class _Survey:
 
 @dataclass(frozen=True, slots=True)
 class _Entries:
-    """Names in one directory: regular files, and directories that are not pruned; no links."""
+    """Names in one directory: regular files, and directories that are not pruned; no links.
+
+    `has_rule_file` tells of anything by that name, be it a file or not, in letters of either case.
+    """
 
     files: list[bytes]
     directories: list[bytes]
+    has_rule_file: bool
 
 
 def _read_directory(directory: bytes) -> _Entries:
-    entries = _Entries([], [])
+    files: list[bytes] = []
+    directories: list[bytes] = []
+    has_rule_file = False
     with os.scandir(directory) as found:
         for entry in found:
+            has_rule_file = has_rule_file or entry.name.lower() == _RULE_FILE
             if entry.is_file(follow_symlinks=False):
-                entries.files.append(entry.name)
+                files.append(entry.name)
             elif entry.is_dir(follow_symlinks=False) and not _is_pruned(entry.name):
-                entries.directories.append(entry.name)
-    return entries
+                directories.append(entry.name)
+    return _Entries(files, directories, has_rule_file)
 
 
 def _is_pruned(name: bytes) -> bool:
