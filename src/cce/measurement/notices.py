@@ -6,7 +6,6 @@ in front. What breaks a fixture set is an error and lives in `fixtures`.
 
 from __future__ import annotations
 
-import difflib
 import posixpath
 import re
 from collections import defaultdict
@@ -81,6 +80,8 @@ class IndexedNames:
         if kind in self._kinds:
             present = ", ".join(sorted(self._files[anchor.path or ""])[:_N_SHOWN])
             return f"no such kind in this file, it has {present}" if present else "no chunk in this file"
+        import difflib  # only a slip of the pen needs it
+
         nearest = difflib.get_close_matches(kind, sorted(self._kinds), n=1)
         return "no such kind anywhere" + (f", did you mean {quoted(nearest[0])}?" if nearest else "")
 

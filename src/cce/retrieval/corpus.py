@@ -68,12 +68,7 @@ def walk(root: str) -> Walk:
 def read_source(root: str, path: str, allow_secrets: bool = False) -> SourceFile | SkipReason:
     """One file of a walk with scrubbed text, or why it is not indexed; a sensitive name is not opened."""
     text = read_raw(root, path, allow_secrets)
-    if isinstance(text, SkipReason):
-        return text
-
-    from cce.retrieval.redaction import redact  # its expressions take long to compile
-
-    return SourceFile(path, text if allow_secrets else redact(text))
+    return text if isinstance(text, SkipReason) else SourceFile(path, scrub(text, allow_secrets))
 
 
 def read_raw(root: str, path: str, allow_secrets: bool) -> bytes | SkipReason:
@@ -93,6 +88,16 @@ def read_raw(root: str, path: str, allow_secrets: bool) -> bytes | SkipReason:
     except UnicodeDecodeError:
         return SkipReason.NOT_UTF8
     return text
+
+
+def scrub(text: bytes, allow_secrets: bool) -> bytes:
+    """What is indexed of a file that holds `text`."""
+    if allow_secrets:
+        return text
+
+    from cce.retrieval.redaction import redact  # where nothing changed, nobody waits for its expressions
+
+    return redact(text)
 
 
 def why_absent(root: str, skipped: Mapping[str, SkipReason], path: str) -> str | None:

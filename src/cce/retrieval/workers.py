@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from cce.errors import CorpusError
 from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file
-from cce.retrieval.corpus import SkipReason, read_raw
+from cce.retrieval.corpus import SkipReason, read_raw, scrub
 from cce.retrieval.segment import Segment, build_segment, join_segments
 
 if TYPE_CHECKING:
@@ -78,8 +78,6 @@ def process_files(
 
 def process_batch(batch: Batch) -> Processed:
     """Read, scrub and chunk the files of one batch."""
-    from cce.retrieval.redaction import redact  # its expressions take long to compile
-
     files: list[ChunkedFile] = []
     digests: list[bytes] = []
     skipped: dict[str, SkipReason] = {}
@@ -88,7 +86,7 @@ def process_batch(batch: Batch) -> Processed:
         if isinstance(text, SkipReason):
             skipped[path] = text
         else:
-            files.append(chunk_file(path, text if batch.allow_secrets else redact(text)))
+            files.append(chunk_file(path, scrub(text, batch.allow_secrets)))
             digests.append(hashlib.sha256(text).digest())
     return Processed(build_segment(files, digests), skipped)
 
