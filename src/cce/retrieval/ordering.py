@@ -26,13 +26,13 @@ def contenders(scores: NDArray[np.float64], positions: IntVector | None, k: int)
     A score that is two millionths below the k-th best has a smaller key. So keys, which cost more to
     find than a partition, are found for few.
     """
-    if positions is None:
-        positions = np.arange(len(scores), dtype=np.int64)
-    if not 0 < k < len(positions):
-        return positions
-    among = scores[positions]
-    kth_best = np.partition(among, len(among) - k)[len(among) - k]
-    contending: IntVector = positions[among >= kth_best - 2e-6]
+    among = scores if positions is None else scores[positions]
+    if 0 < k < len(among):
+        kth_best = np.partition(among, len(among) - k)[len(among) - k]
+        places = np.flatnonzero(among >= kth_best - 2e-6)
+    else:
+        places = np.arange(len(among), dtype=np.int64)
+    contending: IntVector = places if positions is None else positions[places]
     return contending
 
 
