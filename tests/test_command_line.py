@@ -277,7 +277,10 @@ def test_a_closed_standard_output_is_a_message_and_exit_2(project: Path) -> None
 
 
 @posix_only
-def test_an_interrupt_ends_with_130_and_one_word(project: Path) -> None:
+def test_an_interrupt_ends_with_130_and_one_word(project: Path, request: pytest.FixtureRequest) -> None:
+    # A shell starts what runs behind it deaf to interrupts, and that is handed down.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, handler))
     os.mkfifo(project / "slow.jsonl")
     with subprocess.Popen(
         [sys.executable, "-m", "cce", "relevance", "slow.jsonl"], cwd=project, stderr=subprocess.PIPE
