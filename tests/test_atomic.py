@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import stat
@@ -123,6 +124,13 @@ def test_a_link_stays_a_link_and_its_target_is_written(tmp_path: Path, is_dangli
     assert link.is_symlink()
     assert target.read_bytes() == b"new"
     assert names_in(tmp_path / "there") == ["a"]
+
+
+def test_a_path_with_a_nul_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="null") as raised:
+        write_atomically(str(tmp_path / "a\0b"), b"new")
+    assert raised.value.errno == errno.EINVAL
+    assert names_in(tmp_path) == []
 
 
 @posix_only

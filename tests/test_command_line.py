@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from cce.cli.main import _COMMANDS
 from conftest import Run
 
 CASE = {"id": "load", "query": "load config", "expected": ["app.py"], "k": 2}
@@ -156,6 +157,66 @@ def test_a_warning_tells_why_an_anchor_matches_nothing(project: Path, run_cce: R
     )
 
 
+@pytest.mark.parametrize(
+    ("arguments", "start"),
+    [
+        (["relevance", "set.jsonl", "--dir", "a\nb"], r"a\nb: "),
+        (["search", "load", "--dir", "a\nb"], r"a\nb: "),
+        (["relevance", "set.jsonl", "a\x1b[31mb"], r"Got unexpected extra argument (a\x1b[31mb)"),
+        (["conformance", "src", "-o", "a\nb/chunks.json"], r"a\nb/chunks.json: cannot be written"),
+    ],
+    ids=["corpus", "directory", "argument", "output"],
+)
+def test_a_line_end_in_a_name_leaves_an_error_one_line(
+    project: Path, run_cce: Run, arguments: list[str], start: str
+) -> None:
+    assert one_error(run_cce(*arguments, cwd=project)).startswith(start)
+
+
+@pytest.mark.parametrize("command", ["relevance", "explain", "bench"])
+def test_a_nul_in_the_corpus_of_a_set_is_a_fault_of_the_set_and_not_of_ours(
+    project: Path, run_cce: Run, command: str
+) -> None:
+    header, case = {"schema": "cce.relevance/v1", "corpus": "a\0b"}, CASE
+    (project / "set.jsonl").write_text(f"{json.dumps(header)}\n{json.dumps(case)}\n")
+    case_id = ["load"] if command == "explain" else []
+    message = one_error(run_cce(command, "set.jsonl", *case_id, cwd=project))
+    assert message.startswith(r"a\x00b: ")
+    assert message.endswith(": the corpus must be a directory that can be listed")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["relevance", "set.jsonl", "--dir", ""],
+        ["search", "load", "--dir", ""],
+        ["explain", "set.jsonl", "load", "--dir", ""],
+        ["stats", "--dir", ""],
+        ["bench", "--dir", ""],
+        ["index", ""],
+        ["conformance", ""],
+        ["fixtures", "lint", "set.jsonl", "--dir", ""],
+        ["fixtures", "draft", "--from", "set.jsonl", "--dir", ""],
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_an_empty_directory_name_is_not_the_current_one(
+    project: Path, run_cce: Run, arguments: list[str]
+) -> None:
+    message = one_error(run_cce(*arguments, cwd=project))
+    assert "it is empty, write . for the current directory" in message
+    assert sorted(path.name for path in project.iterdir()) == ["set.jsonl", "src"]
+
+
+def test_a_header_may_name_the_folder_of_the_set_by_an_empty_path(project: Path, run_cce: Run) -> None:
+    header, case = {"schema": "cce.relevance/v1", "corpus": ""}, {**CASE, "expected": ["src/app.py"]}
+    (project / "set.jsonl").write_text(f"{json.dumps(header)}\n{json.dumps(case)}\n")
+    report = json.loads(
+        run_cce("relevance", "set.jsonl", "--backend", "vector", "--json", cwd=project).stdout
+    )
+    assert (report["corpus"], report["backends"][0]["recall"]) == ("", "1.000000")
+
+
 def test_the_corpus_is_left_as_it_was(project: Path, run_cce: Run) -> None:
     before = sorted(path.name for path in (project / "src").iterdir())
     run_cce("relevance", "set.jsonl", cwd=project)
@@ -195,6 +256,25 @@ def test_the_same_bytes_in_every_environment(
     assert unusual.stdout == usual.stdout
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names have one encoding in every locale")
+@pytest.mark.parametrize("names_are", ["typed", "in the set"])
+def test_names_are_utf8_in_every_locale(project: Path, run_cce: Run, names_are: str) -> None:
+    (project / "src").rename(project / "café")
+    (project / "café" / "app.py").rename(project / "café" / "été.py")
+    lines = [{"schema": "cce.relevance/v1", "corpus": "café"}, {**CASE, "expected": ["été.py"]}]
+    (project / "set.jsonl").write_bytes("".join(json.dumps(line) + "\n" for line in lines).encode())
+    typed = ["--dir", "café"] if names_are == "typed" else []
+    result = run_cce(
+        *("relevance", "set.jsonl", *typed, "--backend", "vector", "--json"),
+        cwd=project,
+        LC_ALL="C",
+        PYTHONUTF8="0",
+        PYTHONCOERCECLOCALE="0",
+    )
+    report = json.loads(result.stdout)
+    assert (report["corpus"], report["backends"][0]["mrr"]) == ("café", "0.500000")
+
+
 def test_the_order_in_which_files_were_made_does_not_matter(project: Path, run_cce: Run) -> None:
     names = [f"part{n}.py" for n in range(9)]
     reports = []
@@ -205,6 +285,13 @@ def test_the_order_in_which_files_were_made_does_not_matter(project: Path, run_c
             (project / folder / "src" / name).write_text(APP)
         reports.append(run_cce("relevance", "set.jsonl", "--json", cwd=project / folder).stdout)
     assert reports[0] == reports[1]
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in sorted(_COMMANDS))], ids=" ".join)
+def test_help_fits_a_terminal_of_80_columns(run_cce: Run, command: list[str]) -> None:
+    text = run_cce(*command, "--help", COLUMNS="80").stdout.decode()
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+    assert "..." not in text.partition("Commands:")[2]  # a description cut short says nothing
 
 
 def test_help_has_examples_and_a_way_on(run_cce: Run) -> None:
@@ -244,6 +331,25 @@ def test_a_reader_that_leaves_early_is_a_clean_end(project: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(timeout=60) == 0
+
+
+@posix_only
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["relevance", "--help"], ["metrics"]])
+def test_a_reader_that_never_read_is_a_clean_end_too(project: Path, arguments: list[str]) -> None:
+    nobody_reads, stdout = os.pipe()
+    os.close(nobody_reads)
+    try:
+        result = subprocess.run(
+            [sys.executable, "-m", "cce", *arguments],
+            cwd=project,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.close(stdout)
+    assert (result.returncode, result.stderr) == (0, b"")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk that is always full")

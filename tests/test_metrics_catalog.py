@@ -86,3 +86,5 @@ def test_definitions_are_one_line_and_differ() -> None:
 def test_an_unknown_name_gets_help() -> None:
     with pytest.raises(UnknownNameError, match=r"unknown metric 'ndgc'; did you mean 'ndcg'\? \(known: prec"):
         metric_called("ndgc")
+    with pytest.raises(UnknownNameError, match=r"unknown metric 'MRR'; did you mean 'mrr'\?"):
+        metric_called("MRR")

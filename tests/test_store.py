@@ -509,6 +509,11 @@ def test_a_missing_store_is_refused_with_the_way_to_make_one(path: str) -> None:
     assert reason_of(raised.value, path) == "cannot be read: No such file or directory"
 
 
+def test_a_path_with_a_nul_is_refused_like_any_other_that_cannot_be_read() -> None:
+    with pytest.raises(StoreError, match=r"^a\\x00b: cannot be read: .*null (byte|character)"):
+        read_store("a\0b")
+
+
 def test_a_directory_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="it is a directory"):
         read_store(str(tmp_path))

@@ -44,6 +44,8 @@ def _mode_of(path: str) -> int | None:
         return os.stat(path).st_mode
     except FileNotFoundError:
         return None
+    except ValueError as exc:  # a NUL in the path
+        raise OSError(errno.EINVAL, str(exc), path) from exc
 
 
 def _replace(target: str, pieces: Iterable[bytes], mode: int | None, is_durable: bool) -> None:

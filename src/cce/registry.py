@@ -61,6 +61,7 @@ def unknown_name(noun: str, name: str, known: Iterable[str]) -> str:
     import difflib  # only a slip of the pen needs it
 
     known = tuple(known)
-    nearest = difflib.get_close_matches(name, known, n=1)
+    alike = [each for each in known if each.casefold() == name.casefold()]
+    nearest = alike or difflib.get_close_matches(name, known, n=1)
     hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
     return f"unknown {noun} {name!r}{hint} (known: {', '.join(known)})"

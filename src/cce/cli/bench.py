@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cce.cli.exits import warn, write_result
-from cce.cli.options import parse_backends
+from cce.cli.options import parse_backends, refuse_empty
 from cce.cli.progress import Progress
 
 
@@ -22,6 +22,7 @@ from cce.cli.progress import Progress
     "--dir",
     "directory",
     metavar="DIR",
+    callback=refuse_empty,
     help="Corpus directory: wins over the one the set names; the current one without a set.",
 )
 @click.option(
@@ -54,11 +55,12 @@ def command(
     hits that lie in one another count each, so a saving can be negative.
 
     \b
-    Keys of --json; times are strings of six decimals, a spread is {"max", "median", "min"} of the N runs:
+    Keys of --json; times are strings of six decimals, a spread is
+    {"max", "median", "min"} of the N runs:
       backends[]           one object for each backend, in report order
         backend            its name
-        latency_ms.first   the first query, which builds what no backend before it built
-        latency_ms.p50     spread of the median over all queries, in milliseconds
+        latency_ms.first   the first query, which builds what none before did
+        latency_ms.p50     spread of the median over all queries, in ms
         latency_ms.p95     spread of what 95 in 100 queries do not exceed
         latency_ms.max     spread of the slowest query
         tokens.in_hits     tokens in the top k of all queries
@@ -67,13 +69,13 @@ def command(
       chunks, files        how many were indexed
       corpus               the directory as given
       fixtures             the set as given; null if the queries were made
-      index_mb_per_second  text_bytes in megabytes (10^6) over the median of index_seconds
+      index_mb_per_second  text_bytes in MB (10^6) over median index_seconds
       index_seconds        spread of the time to index from scratch
       machine              Python, system and number of processors
-      peak_memory_bytes    the most this process had by the end of the warm-up, without its workers;
-                           null on Windows
+      peak_memory_bytes    the most this process had by the end of the
+                           warm-up, without its workers; null on Windows
       queries              how many
-      runs, warm_ups       how often everything was timed, and done before without timing
+      runs, warm_ups       how often it was timed, and done before untimed
       schema               "cce.bench/v1"
       text_bytes           bytes of text that were indexed
     """  # noqa: D301 - click reads the escape

@@ -20,7 +20,7 @@ def command() -> None:
     """
 
 
-@command.command(epilog="\b\nExample:\n  cce cache info --json")
+@command.command(short_help="show where it is and how large", epilog="\b\nExample:\n  cce cache info --json")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def info(as_json: bool) -> None:
     """Show where the cache is, how many corpora it holds and how large it is."""
@@ -32,7 +32,7 @@ def info(as_json: bool) -> None:
     write_result((render_cache_json if as_json else render_cache_text)(cache.folder, sizes, cache.max_bytes))
 
 
-@command.command(epilog="\b\nExample:\n  cce cache clear")
+@command.command(short_help="remove everything from it", epilog="\b\nExample:\n  cce cache clear")
 def clear() -> None:
     """Remove everything from the cache; the next runs index from scratch."""
     from cce.report.summaries import render_cache_cleared

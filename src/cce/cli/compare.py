@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from cce.cli.exits import warn
 from cce.cli.options import evidence_options, split_names
 from cce.cli.report_files import (
     parse_report_files,
@@ -66,6 +67,8 @@ def command(
     files = parse_report_files(reports, RENDERERS, as_json=as_json)
     require_apart(files, {"old report": old, "new report": new})
     report = compare_saved(PairingPlan(old, new, names, only_shared, evidence))
+    for notice in report.saved.notices if report.saved else ():
+        warn(notice)
     full = FullReport(report, command=typed_command())
     write_reports([(file, RENDERERS[file.format](full)) for file in files])
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import warn, write_result
-from cce.cli.options import cache_option
+from cce.cli.options import cache_option, refuse_empty
 from cce.cli.progress import Progress
 from cce.errors import UsageError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "  cce conformance src -o chunks.json\n"
     "  cce conformance src -o - | head",
 )
-@click.argument("directory", metavar="DIR")
+@click.argument("directory", metavar="DIR", callback=refuse_empty)
 @click.option(
     "-o",
     "--output",

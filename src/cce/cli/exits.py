@@ -13,6 +13,7 @@ from enum import IntEnum
 from typing import IO, TextIO
 
 from cce.errors import CceError
+from cce.quoting import on_one_line
 
 
 class ExitCode(IntEnum):
@@ -31,6 +32,19 @@ class OutputError(CceError):
 
 class ReaderLeft(Exception):  # noqa: N818 - nothing went wrong
     """Nobody reads standard output any more. No OSError, which click would turn into exit code 1."""
+
+
+def require_utf8() -> None:
+    """Start the process anew in Python's UTF-8 mode if the locale has names in another encoding.
+
+    Paths, queries and ids then mean the same, and come out as the same bytes, in every locale. It cannot
+    be changed in a running process, and costs one start of Python where the locale is an old one.
+    """
+    if os.name != "posix" or sys.getfilesystemencoding() == "utf-8" or os.environ.get("PYTHONUTF8") == "1":
+        return  # the last one is set below: whatever came of it, once is enough
+    environment = {**os.environ, "PYTHONUTF8": "1"}
+    with contextlib.suppress(OSError):  # such as for an interpreter that does not know where it is
+        os.execve(sys.executable or "", [sys.executable, *sys.orig_argv[1:]], environment)  # noqa: S606
 
 
 def prepare_streams() -> None:
@@ -59,8 +73,8 @@ def say(line: str) -> None:
 
 
 def warn(notice: str) -> None:
-    """A warning on standard error."""
-    say(f"warning: {notice}")
+    """A warning on standard error: one line, whatever the names in it hold."""
+    say(f"warning: {on_one_line(notice)}")
 
 
 def silence_stdout() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import ExitCode, say, warn, write_result
-from cce.cli.options import cache_option, require_one_corpus
+from cce.cli.options import cache_option, refuse_empty, require_one_corpus
 from cce.cli.progress import Progress
 from cce.errors import UsageError
 from cce.quoting import on_one_line
@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from cce.retrieval.indexing import IndexedCorpus, Watch
 
 _DIRECTORY = click.option(
-    "--dir", "directory", metavar="DIR", help="Corpus directory; wins over the one the set names."
+    "--dir",
+    "directory",
+    metavar="DIR",
+    callback=refuse_empty,
+    help="Corpus directory; wins over the one the set names.",
 )
 _STORE = click.option(
     "--store", metavar="FILE", help="Use the index in this store instead of a directory; pins stay unchecked."
@@ -154,10 +158,16 @@ def reanchor(fixtures: str, directory: str | None, write: bool) -> None:
 @command.command(short_help="make cases to judge out of real queries")
 @click.option("--from", "source", required=True, metavar="FILE", help="Queries; - is standard input.")
 @click.option(
-    "--dir", "directory", metavar="DIR", help="The directory to search; the current one by default."
+    "--dir",
+    "directory",
+    metavar="DIR",
+    callback=refuse_empty,
+    help="The directory to search; the current one by default.",
 )
-@_STORE
-@click.option("--k", type=click.IntRange(min=1), default=10, show_default=True, help="Results a backend.")
+@click.option("--store", metavar="FILE", help="Search the index in this store; label then needs --dir.")
+@click.option(
+    "--k", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="Results a backend."
+)
 @click.option("--backend", "backends", metavar="A,B,..", help="Backends to pool, all three by default.")
 @click.option("-o", "--output", default="-", metavar="FILE", help="A new file; standard output by default.")
 @cache_option
@@ -183,14 +193,18 @@ def draft(
     from cce.retrieval.search import index_of_store
 
     require_one_corpus(directory, store)
-    place = directory or "."
     names = parse_backends(backends)
     if output != "-" and os.path.lexists(output):
         raise UsageError(f"{output}: is there already and may hold answers, name a new file with -o")
     queries = parse_queries(_read(source), source)
+    if not queries.texts:
+        raise UsageError(f"{on_one_line(source)}: no query with a token, write one a line")
+    place = directory or "."
+    # A store does not tell where its directory is, and a wrong place would show the wrong text to a judge.
+    corpus = _relative(place, output) if store is None else None
     with Progress() as progress:
         indexed = index_directory(place, progress, cache=cache) if store is None else index_of_store(store)
-        text = render_drafts(queries.texts, indexed.index, names, k, _relative(place, output), progress)
+        text = render_drafts(queries.texts, indexed.index, names, k, corpus, progress)
     for notice in indexed.notices:
         warn(notice)
     say(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     epilog="\b\nExamples:\n"
     "  cce gate eval/gate.toml --accept      (once, and whenever a change is meant)\n"
     "  cce gate eval/gate.toml\n"
-    "  cce gate eval/gate.toml --strict --report markdown=comment.md --report html=report.html",
+    "  cce gate eval/gate.toml --strict --report markdown=comment.md",
 )
 @click.argument("policy_path", metavar="POLICY.toml")
 @click.option(

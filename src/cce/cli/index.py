@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import warn, write_result
-from cce.cli.options import cache_option
+from cce.cli.options import cache_option, refuse_empty
 from cce.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     "  cce index src --store /tmp/src.index.json\n"
     "  cce index --embedder ollama",
 )
-@click.argument("directory", metavar="[DIR]", default=".")
+@click.argument("directory", metavar="[DIR]", default=".", callback=refuse_empty)
 @click.option("--store", "store_path", metavar="FILE", help="Where to write; DIR/.cce/index.json by default.")
 @click.option(
     "--embedder",

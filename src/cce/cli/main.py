@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -19,10 +21,12 @@ from cce.cli.exits import (
     ReaderLeft,
     flush_results,
     prepare_streams,
+    require_utf8,
     say,
     silence_stdout,
 )
 from cce.errors import CceError
+from cce.quoting import on_one_line
 from cce.version import __version__
 
 _COMMANDS = {
@@ -40,6 +44,15 @@ _COMMANDS = {
     "cache": "see or clear what is kept between runs",
     "conformance": "write the chunk list of a directory, to compare implementations",
 }
+
+
+@contextmanager
+def _telling_who_left() -> Iterator[None]:
+    """click, which prints the help texts, would end with 1 where their reader left early."""
+    try:
+        yield
+    except BrokenPipeError as exc:
+        raise ReaderLeft from exc
 
 
 class _LazyGroup(click.Group):
@@ -66,6 +79,16 @@ class _LazyGroup(click.Group):
             ctx.fail(f"unknown command {args[0]!r}{hint} (known: {', '.join(_COMMANDS)})")
         return super().resolve_command(ctx, args)
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        with _telling_who_left():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> object:
+        with _telling_who_left():
+            return super().invoke(ctx)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
@@ -83,11 +106,7 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code and never lets a traceback reach the user."""
-    prepare_streams()
-    # Nothing here multiplies matrices, and a process without a pool of threads can be forked safely.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # No plug-in of pydantic has a say in how a set is read.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    _prepare_process(is_ours=arguments is None)
     try:
         code = cli.main(
             args=None if arguments is None else list(arguments), prog_name="cce", standalone_mode=False
@@ -106,25 +125,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(exc.format_message())
         return ExitCode.NOT_MEASURED
     except click.ClickException as exc:
-        say(f"error: {_one_line(exc, sys.argv[1:] if arguments is None else arguments)}")
+        _say_error(_usage_fault(exc, sys.argv[1:] if arguments is None else arguments))
         return ExitCode.NOT_MEASURED
     except CceError as exc:
         if isinstance(exc, OutputError):
             silence_stdout()
-        say(f"error: {exc}")
+        _say_error(str(exc))
         return ExitCode.NOT_MEASURED
     except OSError as exc:
         # What names no file failed while a help text was printed; everything else has its own message.
         silence_stdout()
         place = exc.filename or "standard output"
-        say(f"error: {place}: {exc.strerror or exc}; free some space or name another place")
+        _say_error(f"{place}: {exc.strerror or exc}; free some space or name another place")
         return ExitCode.NOT_MEASURED
     except Exception as exc:
-        say(f"error: {_bug_report(exc)}")
+        _say_error(_bug_report(exc))
         return ExitCode.BUG
 
 
-def _one_line(exc: click.ClickException, typed: Sequence[str]) -> str:
+def _prepare_process(*, is_ours: bool) -> None:
+    """Set what holds for the whole process; only one of `ours`, with nothing else in it, may start anew."""
+    if is_ours:
+        require_utf8()
+    prepare_streams()
+    # Nothing here multiplies matrices, and a process without a pool of threads can be forked safely.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # No plug-in of pydantic has a say in how a set is read.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+
+
+def _say_error(message: str) -> None:
+    """Paths and names come into messages as they were typed, be it with a line end in them."""
+    say(f"error: {on_one_line(message)}")
+
+
+def _usage_fault(exc: click.ClickException, typed: Sequence[str]) -> str:
     message = " ".join(exc.format_message().split())
     context = getattr(exc, "ctx", None)
     known = f"cce {typed[0]}" if typed and typed[0] in _COMMANDS else "cce"

@@ -10,9 +10,7 @@ from cce.cli.exits import write_result
 @click.command(
     name="metrics",
     short_help="list the metrics and their definitions",
-    epilog="\b\nExamples:\n"
-    "  cce metrics\n"
-    "  cce relevance eval/code.jsonl --compare bm25,hybrid --evidence --metrics ndcg,ap",
+    epilog="\b\nExamples:\n  cce metrics\n  cce relevance eval/code.jsonl --evidence --metrics ndcg,ap",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def command(as_json: bool) -> None:

@@ -49,6 +49,13 @@ def require_one_corpus(directory: str | None, store: str | None) -> None:
         raise UsageError("--dir and --store exclude each other: a store holds the chunks of its directory")
 
 
+def refuse_empty(_context: click.Context, _parameter: click.Parameter, path: str | None) -> str | None:
+    """A callback for directories: an empty one, most likely a variable of the shell without a value."""
+    if path == "":
+        raise click.BadParameter("it is empty, write . for the current directory")
+    return path
+
+
 def split_names(typed: str) -> tuple[str, ...]:
     """The names of a comma list, each once, in the order typed."""
     return tuple(dict.fromkeys(name.strip() for name in typed.split(",") if name.strip()))

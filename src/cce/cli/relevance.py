@@ -12,6 +12,7 @@ from cce.cli.options import (
     evidence_options,
     parse_backends,
     parse_comparison,
+    refuse_empty,
     require_one_corpus,
 )
 from cce.cli.progress import Progress
@@ -37,12 +38,18 @@ if TYPE_CHECKING:
     "  cce relevance eval/code.jsonl\n"
     "  cce relevance eval/code.jsonl --dir src --backend bm25,hybrid\n"
     "  cce relevance eval/code.jsonl --compare bm25,hybrid\n"
-    "  cce relevance eval/code.jsonl --compare bm25,hybrid --evidence --metrics ndcg,mrr\n"
+    "  cce relevance eval/code.jsonl --compare bm25,hybrid --evidence --metrics mrr\n"
     "  cce relevance eval/code.jsonl --json > report.json\n"
-    "  cce relevance eval/code.jsonl --compare bm25,hybrid --evidence --report html=report.html",
+    "  cce relevance eval/code.jsonl --evidence --report html=report.html",
 )
 @click.argument("fixtures", metavar="FIXTURES")
-@click.option("--dir", "directory", metavar="DIR", help="Corpus directory; wins over the one the set names.")
+@click.option(
+    "--dir",
+    "directory",
+    metavar="DIR",
+    callback=refuse_empty,
+    help="Corpus directory; wins over the one the set names.",
+)
 @click.option("--store", metavar="FILE", help="Score the index in this store instead of a directory.")
 @click.option(
     "--backend",

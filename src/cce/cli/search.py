@@ -8,9 +8,10 @@ import click
 
 from cce.cli.colours import has_colours, paint_path, paint_terms
 from cce.cli.exits import say, warn, write_result
-from cce.cli.options import cache_option, parse_backends, require_one_corpus
+from cce.cli.options import cache_option, parse_backends, refuse_empty, require_one_corpus
 from cce.cli.progress import Progress
 from cce.errors import UsageError
+from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
     from cce.retrieval.cache import Cache
@@ -25,7 +26,13 @@ if TYPE_CHECKING:
     "  cce search overdue_fee --store src.index.json --json",
 )
 @click.argument("query", metavar="QUERY")
-@click.option("--dir", "directory", metavar="DIR", help="Directory to search; the current one by default.")
+@click.option(
+    "--dir",
+    "directory",
+    metavar="DIR",
+    callback=refuse_empty,
+    help="Directory to search; the current one by default.",
+)
 @click.option(
     "--store", "store_path", metavar="FILE", help="Store to search; DIR/.cce/index.json if it is there."
 )
@@ -70,7 +77,8 @@ def command(
     with Progress() as progress:
         opened = open_index(place, store_path, progress, cache)
     if opened.store is None:
-        say(f"{place}: no store, indexed in memory; keep an index with: cce index {place}")
+        shown = on_one_line(place)
+        say(f"{shown}: no store, indexed in memory; keep an index with: cce index {shown}")
     for notice in opened.notices:
         warn(notice)
     ranking = search(opened.index, names[0], query, k, use_graph=not no_graph)

@@ -16,6 +16,7 @@ from pathlib import Path
 import rignore
 
 from cce.errors import CorpusError
+from cce.quoting import on_one_line
 
 _RULE_FILE = b".gitignore"
 _PRUNED = ("node_modules", "venv", "__pycache__", "dist", "build")
@@ -47,12 +48,12 @@ def list_files(root: str) -> Listing:
 
 
 def _real_directory(root: str) -> bytes:
-    directory = os.path.realpath(os.fsencode(root))
     try:
+        directory = os.path.realpath(os.fsencode(root))
         os.scandir(directory).close()
-    except OSError as exc:
-        reason = exc.strerror or exc
-        raise CorpusError(f"{root}: {reason}: the corpus must be a directory that can be listed") from exc
+    except (OSError, ValueError) as exc:  # ValueError: a NUL in the path
+        fault = f"{on_one_line(root)}: {getattr(exc, 'strerror', None) or exc}"
+        raise CorpusError(f"{fault}: the corpus must be a directory that can be listed") from exc
     return directory
 
 
@@ -68,7 +69,9 @@ def _list_by_copy(root: str) -> Listing:
             survey.follow(target, is_copy=True)
     except OSError as exc:
         fault = f"its .gitignore rules need a temporary copy of its file names ({exc.strerror or exc})"
-        raise CorpusError(f"{root}: {fault}: free some space in {tempfile.gettempdir()}") from exc
+        raise CorpusError(
+            f"{on_one_line(root)}: {fault}: free some space in {tempfile.gettempdir()}"
+        ) from exc
     return survey.listing()
 
 

@@ -99,7 +99,10 @@ def read_store(path: str) -> Store:
 
 def _read_regular_file(path: str) -> bytes:
     """All bytes of one file: a pipe would block, and a device may have no end."""
-    mode = os.stat(path).st_mode
+    try:
+        mode = os.stat(path).st_mode
+    except ValueError as exc:  # a NUL in the path
+        raise OSError(str(exc)) from exc
     if stat.S_ISDIR(mode):
         raise OSError("it is a directory, a store is a file in one such as .cce/index.json")
     if not stat.S_ISREG(mode):
