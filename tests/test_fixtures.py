@@ -307,6 +307,12 @@ def test_a_missing_key_is_named(key: str, other: str) -> None:
     assert fault(f"{{{other}}}".encode()).startswith(f"code.jsonl:1: {key} is missing, it must be a ")
 
 
+def test_a_draft_that_nobody_judged_yet_is_told_from_a_forgotten_key() -> None:
+    assert fault(b'{"query": "q", "candidates": []}') == (
+        "code.jsonl:1: expected is missing: judge the candidates with cce fixtures label, or remove the line"
+    )
+
+
 def test_a_second_header_is_refused() -> None:
     message = fault(b"\n" + HEADER + b"\n" + HEADER + b"\n" + CASE)
     assert message.startswith("code.jsonl:3: a header may only be the first line (line 2 stands before it)")

@@ -176,6 +176,8 @@ def _field_fault(exc: ValidationError) -> str:
     field, *inner = fault["loc"]
     rule = _RULES[str(field)]
     if fault["type"] == "missing":
+        if field == "expected" and "candidates" in fault["input"]:
+            return "expected is missing: judge the candidates with cce fixtures label, or remove the line"
         return f"{field} is missing, it must be {rule}"
     place = "".join(
         f" for {quoted(step)}" if isinstance(step, str) else f" at position {step + 1}" for step in inner
