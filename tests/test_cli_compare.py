@@ -236,6 +236,40 @@ def test_another_corpus_or_embedder_is_shown(folder: Path, capsysbinary: Capture
     assert "  corpus  : src → lib\n  embedder: hash → ollama\n" in text
 
 
+def test_a_report_whose_mean_was_edited_is_compared_with_a_warning(
+    folder: Path, capsysbinary: Capture
+) -> None:
+    fields = json.loads((folder / "new.json").read_bytes())
+    fields["backends"][0]["mrr"] = "0.500000"
+    (folder / "new.json").write_text(json.dumps(fields), "utf-8")
+    assert main(["compare", "old.json", "new.json"]) == 0
+    assert capsysbinary.readouterr().err.startswith(
+        b"warning: new.json: backend 'hybrid' has means that its cases do not have, "
+        b"mrr 0.500000 (its cases give 0.928571): it was edited, "
+    )
+
+
+def test_a_mean_that_is_made_anew_needs_no_warning(folder: Path, capsysbinary: Capture) -> None:
+    fields = json.loads((folder / "new.json").read_bytes())
+    del fields["backends"][0]["per_query"][0]
+    (folder / "new.json").write_text(json.dumps({**fields, "queries": 6}), "utf-8")
+    text = printed(capsysbinary, "old.json", "new.json", "--common")
+    assert "new:hybrid    0.458333    0.916667    0.916667    0.916667\n" in text, "(5 + 0.5) / 6"
+
+
+def test_people_are_told_what_was_left_out_and_how_exact_the_figures_are(
+    mismatched: Path, capsysbinary: Capture
+) -> None:
+    markdown = printed(capsysbinary, "old.json", "new.json", "--common", "--report", "markdown=-")
+    assert (
+        "old report <code>old.json</code> · new report <code>new.json</code> · 4 cases left out, "
+        "not in both with the same k · figures as saved, with six decimals · corpus <code>src</code>"
+    ) in markdown
+    html = printed(capsysbinary, "old.json", "new.json", "--common", "--report", "html=-")
+    assert "4, not in both with the same k" in html
+    assert "as saved, with six decimals" in html
+
+
 def test_token_figures_of_unranged_cases_are_undefined(folder: Path, capsysbinary: Capture) -> None:
     ranged = case("q1", 1.0, tokens=TokenScore(0.25, 0.5, 0.125))
     save(folder / "old.json", score("hybrid", ranged, case("q2", 1.0)))

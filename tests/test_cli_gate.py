@@ -243,7 +243,9 @@ def test_accepting_measures_every_backend_of_the_baseline_anew(project: Project,
 
 def test_a_baseline_that_cannot_be_read_is_not_replaced(project: Project, ask: Ask) -> None:
     project.baseline.write_text("{}", "utf-8")
-    assert "eval/baseline.json: not a report" in refused(ask("--accept"))
+    fault = refused(ask("--accept"))
+    assert "eval/baseline.json: not a report" in fault
+    assert fault.endswith(", or remove it and make a new one with cce gate eval/gate.toml --accept")
     assert project.baseline.read_text("utf-8") == "{}"
 
 
@@ -339,9 +341,23 @@ def test_a_case_that_left_the_set_is_noticed(project: Project, ask: Ask) -> None
     code, out, err = ask()
     assert (code, out) == (0, "GATE: GO\n")
     assert err == (
-        "warning: eval/baseline.json: 1 of its cases are no longer in the set (gone): "
-        "restore them, or accept a new baseline with --accept\n"
+        "warning: eval/baseline.json: 1 of its cases left the set (gone): "
+        "put back what is missing, or accept a new baseline with --accept\n"
     )
+
+
+def test_a_baseline_whose_mean_is_not_that_of_its_cases_is_noticed(project: Project, ask: Ask) -> None:
+    accepted(ask)
+    saved = json.loads(project.baseline.read_bytes())
+    saved["backends"][0]["recall"] = "0.500000"
+    project.baseline.write_text(json.dumps(saved), "utf-8")
+    code, out, err = ask()
+    assert (code, out) == (0, "GATE: GO\n")
+    assert err.startswith(
+        "warning: eval/baseline.json: backend 'bm25' has means that its cases do not have, "
+        "recall 0.500000 (its cases give 1.000000): it was edited, "
+    )
+    assert ask("--accept")[2] == "", "what was edited is gone"
 
 
 def test_another_embedder_is_noticed(project: Project, ask: Ask) -> None:

@@ -124,6 +124,28 @@ def test_the_corpus_is_named_from_the_folder_of_the_new_set(
     assert json.loads((tmp_path / "eval" / "new.jsonl").read_bytes().splitlines()[0])["corpus"] == "../src"
 
 
+def test_a_draft_from_a_store_does_not_guess_its_directory(
+    tmp_path: Path, corpus: Path, run_cce: Run
+) -> None:
+    run_cce("index", "src", "--store", "s.json", cwd=tmp_path)
+    arguments = ("fixtures", "draft", "--from", "-", "--store", "s.json", "-o", "new.jsonl")
+    assert run_cce(*arguments, cwd=tmp_path, stdin=b"read\n").returncode == 0
+    header = (tmp_path / "new.jsonl").read_bytes().splitlines()[0]
+    assert json.loads(header) == {"schema": "cce.relevance/v1"}
+    blind = run_cce("fixtures", "label", "new.jsonl", cwd=tmp_path, stdin=b"y\n")
+    assert (blind.returncode, blind.stdout) == (2, b"")
+    assert b"--dir" in blind.stderr
+
+
+@pytest.mark.parametrize("queries", [b"", b"\n \n", "—?\n".encode()])
+def test_no_query_makes_no_draft(tmp_path: Path, corpus: Path, run_cce: Run, queries: bytes) -> None:
+    arguments = ("fixtures", "draft", "--from", "-", "--dir", "src", "-o", "new.jsonl")
+    done = run_cce(*arguments, cwd=tmp_path, stdin=queries)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr == b"error: -: no query with a token, write one a line\n"
+    assert not (tmp_path / "new.jsonl").exists()
+
+
 def test_a_set_that_is_there_is_never_overwritten(tmp_path: Path, corpus: Path, run_cce: Run) -> None:
     (tmp_path / "old.jsonl").write_bytes(b"answers\n")
     arguments = ("fixtures", "draft", "--from", "-", "--dir", "src", "-o", "old.jsonl")

@@ -195,6 +195,11 @@ def test_the_cases_to_label_are_for_the_least_effect_that_counts() -> None:
     assert words(replace(DIFFERENCE, n_needed=None)).endswith("in four of five tries.")
 
 
+def test_a_least_effect_that_prints_as_0_is_none() -> None:
+    assert words(DIFFERENCE, min_effect=4e-7) == words(DIFFERENCE)
+    assert words(DIFFERENCE, min_effect=5e-7) != words(DIFFERENCE), "it prints as 0.000001"
+
+
 def test_too_few_cases_say_why_they_cannot_tell() -> None:
     few = replace(DIFFERENCE, verdict=Verdict.CANNOT_TELL, n=1, attainable_p=1.0)
     assert "Verdict: cannot tell, 1 case can give no p below 1.000000, alpha 0.050000." in words(few)

@@ -309,7 +309,7 @@ def corpus(tmp_path: Path) -> IndexedCorpus:
         ("log.jsonl", "a .jsonl file"),
         ("latin.txt", "not UTF-8"),
         ("a.pyx", "not there; did you mean 'a.py'?"),
-        ("a.py#class_definition", "no such kind anywhere"),
+        ("a.py#class_definition", "no such kind in this file, it has function_definition"),
         ("a.py@70-80", "the file ends at line 5"),
         ("a.py@1-2", "no chunk of this file touches these lines, the nearest is 4-5"),
     ],

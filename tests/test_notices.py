@@ -46,6 +46,11 @@ def reason(anchor: str, files: Mapping[str, Set[str]] = FILES, why: str | None =
     return text.removeprefix(start).split("' (", 1)[1].removesuffix(")")
 
 
+def test_more_kinds_than_are_listed_are_hinted_at() -> None:
+    six = {"a.rb": {"f", "e", "d", "c", "b", "a"}}
+    assert reason("a.rb#class", six) == "no such kind in this file, it has a, b, c, d, e, …"
+
+
 def test_a_set_that_fits_its_corpus_gives_no_warning() -> None:
     expected = ["a.py", "a.py#class_definition", "#module", "src/b.py@1-999999999999", "src/b.py#module@1-2"]
     assert notices(fixture_set({"expected": expected}), FILES, not_there) == []
@@ -112,7 +117,7 @@ def test_why_a_file_is_absent_is_asked_for_the_named_ones_only() -> None:
         ("a.py#module", "no such kind in this file, it has class_definition, function_definition"),
         ("#method", "no such kind anywhere"),
         ("#function_defintion", "no such kind anywhere, did you mean 'function_definition'?"),
-        ("a.py#clas_definition", "no such kind anywhere, did you mean 'class_definition'?"),
+        ("a.py#clas_definition", "no such kind in this file, it has class_definition, function_definition"),
         ("gone.py#module", "not there"),
     ],
 )

@@ -79,6 +79,7 @@ def test_a_byte_order_mark_is_dropped() -> None:
         ("[evidence]\nalhpa = 0.1", "evidence: unknown key 'alhpa'; did you mean 'alpha'?"),
         ("[slices.slow.flor]\nrecall = 1", "slices.slow: unknown key 'flor'; did you mean 'floor'?"),
         ("[floor]\nrecal = 1", "floor: unknown metric 'recal'; did you mean 'recall'?"),
+        ("[drop]\nMRR = 0.1", "drop: unknown metric 'MRR'; did you mean 'mrr'?"),
         ("[drop]\nmmr = 0.1", "drop: unknown metric 'mmr'; did you mean 'mrr'?"),
         ("[slices.slow.drop]\nhits = 0.1", "slices.slow.drop: unknown metric 'hits'; did you mean 'hit'?"),
         (

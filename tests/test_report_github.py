@@ -50,6 +50,17 @@ def test_what_is_only_to_review_is_no_error() -> None:
     assert WORSE.level is Level.REVIEW
 
 
+def test_what_a_strict_gate_refuses_is_an_error() -> None:
+    full = gated(WORSE)
+    assert full.gate is not None
+    lines = render_github(replace(full, gate=replace(full.gate, is_strict=True))).splitlines()
+    assert lines[0] == (
+        "::error title=GATE%3A REVIEW (more-worse),file=eval/code.jsonl,line=2::"
+        "mrr worse for 2 cases, better for 1"
+    )
+    assert [line.partition(" ")[0] for line in lines] == ["::error", "::error", "::notice"]
+
+
 def test_without_a_gate_there_is_a_notice_of_what_was_measured() -> None:
     text = render_github(full_report(compared=False))
     assert text == "::notice title=cce relevance::bm25 and hybrid on 3 queries\n"

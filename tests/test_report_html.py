@@ -205,6 +205,20 @@ def test_intervals_are_drawn_where_there_is_evidence_and_only_there(compared: Pa
     assert ("circle", "class", "mean") in plain.attributes
 
 
+@pytest.mark.parametrize(
+    ("metrics", "kind"),
+    [
+        ((), "paired t"),
+        (("mrr",), "bootstrap where there is a verdict, paired t elsewhere"),
+        (("precision_at_k", "recall", "mrr", "f1"), "bootstrap"),
+    ],
+)
+def test_the_page_says_where_its_intervals_come_from(metrics: tuple[str, ...], kind: str) -> None:
+    evidence = replace(QUICK_EVIDENCE, metrics=metrics) if metrics else None
+    text = render_html(full_report(evidence=evidence))
+    assert f"the 95% interval of the mean difference ({kind});" in text
+
+
 def test_every_moved_case_is_a_bar_that_names_it(compared: Page) -> None:
     bars = compared.values("data-case")
     # P@k: lost and won; recall: the same; MRR: all three; F1: lost and won.

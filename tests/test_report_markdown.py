@@ -117,6 +117,14 @@ def test_the_means_stand_beside_their_difference() -> None:
     assert means[3][5:] == ["1", "2", "0"]
 
 
+def test_intervals_of_two_sorts_are_told_apart() -> None:
+    told = "95% CI: bootstrap where there is a verdict, paired t elsewhere."
+    of_mrr = replace(QUICK_EVIDENCE, metrics=("mrr",))
+    assert told in render_markdown(full_report(evidence=of_mrr))
+    assert "95% CI:" not in render_markdown(full_report(evidence=QUICK_EVIDENCE)), "all are bootstrap"
+    assert "95% CI:" not in render_markdown(full_report()), "all are of the t-test of the report"
+
+
 def test_a_verdict_is_a_column_once_there_is_evidence() -> None:
     means = tables(render_markdown(full_report(evidence=QUICK_EVIDENCE)))[0]
     assert means[0][-1] == "verdict"
@@ -288,7 +296,8 @@ def test_the_limit_holds_when_every_sign_of_every_text_must_be_escaped() -> None
 
 def test_a_report_without_a_drilldown_renders() -> None:
     text = render_markdown(replace(full_report(), cases=(), fixtures_path=None))
-    assert [row[:2] for row in tables(text)[1][1:]] == [["lost", ""], ["both", ""], ["won", ""]]
+    assert tables(text)[1][0][:2] == ["case", "Δ P@k"], "without queries there is no column for them"
+    assert [row[0] for row in tables(text)[1][1:]] == ["lost", "both", "won"]
 
 
 def test_the_same_report_gives_the_same_text_with_one_final_newline() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cce.domain.report import Report
 from cce.domain.scores import CaseScore, TokenScore
 from cce.errors import ReportError
-from cce.measurement.saved_reports import parse_saved_report, read_saved_report
+from cce.measurement.saved_reports import edited_means, parse_saved_report, read_saved_report
 from cce.measurement.scoring import summarize
 from cce.report.json_v2 import render_json
 from oracle import Oracle
@@ -53,6 +53,19 @@ def test_what_was_saved_comes_back() -> None:
     assert saved.backends[0].figures == (0.125, 0.25, 0.5, 0.166667)
     assert saved.backends[0].tokens == TokenScore(0.1, 0.2, 0.3)
     assert saved.backends[0].n_ranged == 1
+
+
+def test_a_mean_may_be_off_by_one_unit_and_no_more() -> None:
+    # The cases have 0.5 and 0.
+    def with_mean(recall: str) -> list[str]:
+        raw = with_change(lambda fields: fields["backends"][0].update(recall=recall))
+        return [*edited_means("old.json", parse_saved_report(raw, "old.json").backends[0])]
+
+    assert [with_mean(recall) for recall in ("0.249999", "0.250000", "0.250001")] == [[], [], []]
+    assert with_mean("0.250002") == [
+        "old.json: backend 'bm25' has means that its cases do not have, recall 0.250002 (its cases give "
+        "0.250000): it was edited, save one with cce relevance SET --json > FILE"
+    ]
 
 
 def test_keys_that_v2_does_not_know_are_ignored() -> None:

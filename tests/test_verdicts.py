@@ -80,6 +80,13 @@ def test_a_sure_and_large_move_has_a_direction() -> None:
     assert decide(0.000001, 0.01, WIDE, MANY, ANY) is Verdict.IMPROVED
 
 
+def test_a_mean_that_prints_as_0_has_none() -> None:
+    # Ten of a hundred cases better by the last digit, as another way to round does: p = 2 / 2^10.
+    assert decide(1e-7, 2 / 2**10, WIDE, MANY, ANY) is Verdict.INCONCLUSIVE
+    assert decide(-4e-7, 2 / 2**10, WIDE, MANY, ANY) is Verdict.INCONCLUSIVE
+    assert decide(5e-7, 2 / 2**10, WIDE, MANY, ANY) is Verdict.IMPROVED, "it prints as +0.000001"
+
+
 def test_p_must_be_below_alpha_and_the_mean_may_equal_the_least_effect() -> None:
     assert decide(0.05, 0.05, WIDE, MANY, EFFECT) is Verdict.INCONCLUSIVE
     assert decide(0.05, 0.049999, WIDE, MANY, EFFECT) is Verdict.IMPROVED

@@ -18,6 +18,7 @@ from cce.domain.full_report import FullReport
 from cce.domain.gate import GatePolicy, GateReport
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
+from cce.errors import ReportError
 from cce.measurement.baseline import (
     BaselinePair,
     accept,
@@ -34,7 +35,7 @@ from cce.measurement.fixtures import parse_fixture_set, read_set_file
 from cce.measurement.gates import Measured, floor_metrics, judge_gate
 from cce.measurement.policy import require_known
 from cce.measurement.policy_tables import PolicyError
-from cce.measurement.saved_reports import read_saved_report
+from cce.measurement.saved_reports import SavedReport, edited_means, read_saved_report
 from cce.measurement.slices import slice_evidence
 from cce.pipeline import Measurement, Plan, all_notices, corpus_name, index_corpus, measure_backends
 from cce.quoting import on_one_line
@@ -131,10 +132,18 @@ def _read_sources(plan: GatePlan) -> _Sources:
     if not os.path.lexists(place):
         way_out = f"make one with cce gate {on_one_line(policy.path)} --accept"
         raise PolicyError(f"{on_one_line(place)}: there is no baseline, {way_out}")
-    saved = read_saved_report(place)
+    saved = _read_baseline(policy, place)
     if not plan.is_accepting:
         score_in(saved, policy.baseline_backend)  # raises before time is spent on measuring
     return _Sources(fixtures, digest, {score.backend: score for score in saved.backends}, saved.embedder)
+
+
+def _read_baseline(policy: GatePolicy, place: str) -> SavedReport:
+    try:
+        return read_saved_report(place)
+    except ReportError as exc:
+        way_out = f"or remove it and make a new one with cce gate {on_one_line(policy.path)} --accept"
+        raise ReportError(f"{exc}, {way_out}") from exc
 
 
 def _with_critical(fixtures: FixtureSet, ids: Collection[str]) -> FixtureSet:
@@ -237,9 +246,11 @@ def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, embedder: st
         few = ", ".join(map(on_one_line, pair.removed[:_N_SHOWN]))
         more = ", …" if len(pair.removed) > _N_SHOWN else ""
         yield (
-            f"{place}: {len(pair.removed)} of its cases are no longer in the set ({few}{more}): "
-            "restore them, or accept a new baseline with --accept"
+            f"{place}: {len(pair.removed)} of its cases left the set ({few}{more}): "
+            "put back what is missing, or accept a new baseline with --accept"
         )
+    if not plan.is_accepting:
+        yield from edited_means(place, replace(pair.baseline, backend=plan.policy.baseline_backend))
     if not plan.is_accepting and sources.old_embedder != embedder:
         yield (
             f"{place}: was measured with the embedder {on_one_line(sources.old_embedder or 'none')}, "

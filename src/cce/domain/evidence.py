@@ -38,7 +38,9 @@ class EvidenceOptions:
             raise UsageError("--metrics names a metric twice, name each once")
         # Closer to 0 or 1 it would print as one of them.
         if not 1e-6 <= self.alpha <= 0.999999:
-            raise UsageError(f"--alpha must lie between 0 and 1, as in 0.05, got {self.alpha}")
+            raise UsageError(
+                f"--alpha must lie between 0 and 1 (0.000001..0.999999), as in 0.05, got {self.alpha}"
+            )
         if not 0.0 <= self.min_effect <= 1.0:
             raise UsageError(
                 f"--min-effect must lie in 0..1, in units of the metrics, as in 0.01, got {self.min_effect}"

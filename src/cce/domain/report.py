@@ -14,11 +14,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SavedPair:
-    """The files of two saved reports that were compared, and how many cases only one of them has."""
+    """The files of two saved reports that were compared, and how many cases only one of them has.
+
+    `notices` are warnings about what the files hold.
+    """
 
     old: str
     new: str
     n_left_out: int
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,12 +84,13 @@ def _distinct(texts: Iterable[str]) -> Queries:
 
 
 def render_drafts(
-    queries: Sequence[str], index: Index, backends: Sequence[str], k: int, corpus: str, watch: Watch
+    queries: Sequence[str], index: Index, backends: Sequence[str], k: int, corpus: str | None, watch: Watch
 ) -> str:
-    """A set of drafts: a header that names `corpus`, then a line a query with its pooled candidates."""
+    """A set of drafts: a header that names `corpus`, if known, then a line a query with its candidates."""
     rankers = {name: BACKENDS.load(name)(index) for name in backends}
     positions = {chunk.chunk_id: position for position, chunk in enumerate(index.chunks)}
-    lines: list[Mapping[str, object]] = [{"schema": SCHEMA, "corpus": corpus}]
+    header = {"schema": SCHEMA} if corpus is None else {"schema": SCHEMA, "corpus": corpus}
+    lines: list[Mapping[str, object]] = [header]
     for (n_done, query), case_id in zip(enumerate(queries), _ids(queries), strict=True):
         watch("drafting", n_done, len(queries), "queries")
         found: dict[str, list[str]] = {}

@@ -76,12 +76,13 @@ class IndexedNames:
         )
 
     def _why_no_kind(self, anchor: Anchor) -> str:
-        kind = anchor.kind or ""
-        if kind in self._kinds:
-            present = ", ".join(sorted(self._files[anchor.path or ""])[:_N_SHOWN])
-            return f"no such kind in this file, it has {present}" if present else "no chunk in this file"
+        if anchor.path is not None:
+            kinds = sorted(self._files[anchor.path])
+            listed = _first_few(iter(kinds), len(kinds))
+            return f"no such kind in this file, it has {listed}" if kinds else "no chunk in this file"
         import difflib  # only a slip of the pen needs it
 
+        kind = anchor.kind or ""
         nearest = difflib.get_close_matches(kind, sorted(self._kinds), n=1)
         return "no such kind anywhere" + (f", did you mean {quoted(nearest[0])}?" if nearest else "")
 

@@ -15,7 +15,7 @@ from cce.domain.scores import METRICS, BackendScore, CaseScore
 from cce.errors import UnknownNameError, UsageError
 from cce.measurement.evidence import gather_evidence
 from cce.measurement.figures import reported_figures
-from cce.measurement.saved_reports import SavedReport, read_saved_report
+from cce.measurement.saved_reports import SavedReport, edited_means, read_saved_report
 from cce.measurement.scoring import summarize
 from cce.measurement.significance import paired_t_test
 from cce.numerals import MICRO, ordering_key
@@ -43,6 +43,8 @@ def compare_saved(plan: PairingPlan) -> Report:
     a, b, n_left_out = pair_cases(
         _backend(old, names[0]), _backend(new, names[1]), only_shared=plan.only_shared
     )
+    # Once cases are left out the means are made anew, and those in the files no longer matter.
+    notices = (*edited_means(plan.old, a), *edited_means(plan.new, b))
     a, b = replace(a, backend=f"old:{a.backend}"), replace(b, backend=f"new:{b.backend}")
     return Report(
         corpus=_either(old.corpus, new.corpus),
@@ -51,7 +53,7 @@ def compare_saved(plan: PairingPlan) -> Report:
         backends=(a, b),
         comparison=_compare(a, b),
         evidence=None if plan.evidence is None else _weigh(plan.evidence, a, b),
-        saved=SavedPair(plan.old, plan.new, n_left_out),
+        saved=SavedPair(plan.old, plan.new, n_left_out, notices),
     )
 
 

@@ -166,7 +166,8 @@ def _known_keys(outer: list[int | str]) -> list[str]:
 def unknown(noun: str, name: str, known: Iterable[str]) -> str:
     """As for every unknown name, but a set may know thousands: only the first few are listed."""
     known = [on_one_line(each) for each in known]
-    nearest = difflib.get_close_matches(name, known, n=1)
+    alike = [each for each in known if each.casefold() == name.casefold()]
+    nearest = alike or difflib.get_close_matches(name, known, n=1)
     hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
     more = ", …" if len(known) > _N_SHOWN else ""
     listed = ", ".join(known[:_N_SHOWN]) + more if known else "none"

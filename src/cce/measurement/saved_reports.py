@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NoReturn
 
 import msgspec
 
-from cce.domain.scores import BackendScore, CaseScore, TokenScore
+from cce.domain.scores import METRICS, BackendScore, CaseScore, TokenScore
 from cce.errors import ReportError
+from cce.numerals import format_score, mean, ordering_key
 from cce.quoting import on_one_line, quoted
 
 SCHEMA = "cce.relevance.report/v2"
@@ -63,6 +64,27 @@ def parse_saved_report(raw: bytes, path: str) -> SavedReport:
     except ReportError as exc:
         raise ReportError(f"{on_one_line(path)}: {exc}") from exc
     return SavedReport(path, report.corpus, report.embedder, backends)
+
+
+def edited_means(path: str, score: BackendScore) -> Iterator[str]:
+    """A warning for a backend whose means are not those of its own cases: no two tables would agree."""
+    columns = zip(*(case.figures for case in score.cases), strict=True)
+    wrong = [
+        f"{metric} {format_score(told)} (its cases give {format_score(mean(figures))})"
+        for metric, told, figures in zip(METRICS, score.figures, columns, strict=True)
+        if _is_edited(told, figures)
+    ]
+    if wrong:
+        yield (
+            f"{on_one_line(path)}: backend {quoted(score.backend)} has means that its cases do not have, "
+            f"{', '.join(wrong)}: it was edited, {_WAY_OUT}"
+        )
+
+
+def _is_edited(told: float, figures: Sequence[float]) -> bool:
+    # The mean and every figure were rounded by at most half of 1e-6, so they differ by at most 1e-6.
+    n = len(figures)
+    return abs(n * ordering_key(told) - sum(map(ordering_key, figures))) > n
 
 
 class _Tokens(msgspec.Struct):

@@ -40,8 +40,10 @@ def decide(
 ) -> Verdict:
     """The first verdict whose condition holds; `interval` is the equivalence interval of `mean`."""
     limit = ordering_key(options.min_effect)
-    if mean is not None and mean != 0.0 and holm_p < options.alpha and abs(ordering_key(mean)) >= limit:
-        return Verdict.IMPROVED if mean > 0.0 else Verdict.REGRESSED
+    moved = 0 if mean is None else ordering_key(mean)
+    # What prints as 0 has no direction, however often it happened: 10 last digits among 100 cases, say.
+    if moved and holm_p < options.alpha and abs(moved) >= limit:
+        return Verdict.IMPROVED if moved > 0 else Verdict.REGRESSED
     if interval is not None and all(-limit < ordering_key(bound) < limit for bound in interval):
         return Verdict.EQUIVALENT
     return Verdict.CANNOT_TELL if attainable_p >= options.alpha else Verdict.INCONCLUSIVE

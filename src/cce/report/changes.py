@@ -108,6 +108,14 @@ def changes(full: FullReport) -> list[Change]:
     return of_report + added
 
 
+def interval_kind(of_metrics: Sequence[Change]) -> str:
+    """Where the bounds of the changes come from."""
+    kinds = {each.evidence is not None for each in of_metrics}
+    if kinds == {True, False}:
+        return "bootstrap where there is a verdict, paired t elsewhere"
+    return "bootstrap" if True in kinds else "paired t"
+
+
 def sentences(evidence: Evidence) -> list[str]:
     """What the evidence says of each metric, in words; empty without a comparison."""
     compare = evidence.compare

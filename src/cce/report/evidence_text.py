@@ -165,7 +165,8 @@ def _how_sure(each: DifferenceEvidence, n_metrics: int, options: EvidenceOptions
     if each.verdict is Verdict.CANNOT_TELL:
         return f"{_cases(each.n)} can give no p below {format_score(each.attainable_p)}, {alpha}"
     family = f" after Holm over {n_metrics} metrics" if n_metrics > 1 else ""
-    counts = f", changes count from {format_score(options.min_effect)}" if options.min_effect else ""
+    wanted = ordering_key(options.min_effect) != 0
+    counts = f", changes count from {format_score(options.min_effect)}" if wanted else ""
     return f"p = {format_score(each.holm_p)}{family}, {alpha}{counts}"
 
 
@@ -178,7 +179,7 @@ def _what_could_be_seen(each: DifferenceEvidence, mean_delta: float, options: Ev
     )
     if each.n_needed is None:
         return f"{seen}."
-    wanted = options.min_effect or abs(mean_delta)
+    wanted = options.min_effect if ordering_key(options.min_effect) else abs(mean_delta)
     return f"{seen}; to show {format_score(wanted)} takes {_cases(each.n_needed)}."
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from cce.domain.evidence import Evidence, SliceEvidence
 from cce.domain.full_report import FullReport
 from cce.domain.gate import Level, Reason
+from cce.domain.report import SavedPair
 from cce.domain.scores import METRICS
 from cce.numerals import format_score, format_signed, ordering_key
-from cce.report.changes import Change, Tone, changes, headline, label, sentences
+from cce.report.changes import Change, Tone, changes, headline, interval_kind, label, sentences
 from cce.report.rows import CaseRow, case_rows, columns, compared_names, has_moved
 from cce.report.tables import UNDEFINED, one_line
 
@@ -91,17 +92,20 @@ def _reason(reason: Reason) -> str:
 def _means(full: FullReport) -> str:
     sides = compared_names(full)
     if sides is not None:
-        return _change_table(sides, changes(full))
+        return "\n".join(_change_table(sides, changes(full)))
     header = ("backend", *map(label, METRICS))
     rows = ((code(column.name), *map(format_score, column.score.figures)) for column in columns(full))
     return "\n".join(_table(header, rows))
 
 
-def _change_table(sides: tuple[str, str], of_metrics: Sequence[Change]) -> str:
+def _change_table(sides: tuple[str, str], of_metrics: Sequence[Change]) -> list[str]:
+    """The table, and where its intervals are of two sorts which is which."""
     has_verdict = any(change.verdict is not None for change in of_metrics)
     header = ("metric", *map(code, sides), "delta", "95% CI", "better", "worse", "tied")
     rows = ((*_change_cells(each), *([each.verdict or ""] if has_verdict else [])) for each in of_metrics)
-    return "\n".join(_table((*header, "verdict") if has_verdict else header, rows))
+    table = _table((*header, "verdict") if has_verdict else header, rows)
+    is_mixed = has_verdict and any(change.verdict is None for change in of_metrics)
+    return [*table, "", f"95% CI: {interval_kind(of_metrics)}."] if is_mixed else table
 
 
 def _change_cells(each: Change) -> Sequence[str]:
@@ -116,15 +120,17 @@ def _cases(full: FullReport, room: int) -> str | None:
     if full.report.comparison is None:
         missed = [row for row in rows if row.is_missed]
         title = f"{_counted(len(missed))} without a relevant result"
-        return _case_table(title, ("case", "query"), [_case_cells(row) for row in missed], room)
+        return _case_table(title, ("case", "query"), [_case_cells(row) for row in missed], room, n_left=2)
     moved = sorted(filter(has_moved, rows), key=_worst_first)
     metrics = [change.metric for change in changes(full)]
-    header = ("case", "query", *(f"Δ {label(metric)}" for metric in metrics), "first relevant rank")
+    n_left = 2 if full.cases else 1  # saved reports hold no queries
+    words = ("case", "query")[:n_left]
+    header = (*words, *(f"Δ {label(metric)}" for metric in metrics), "first relevant rank")
     cells = [
-        (*_case_cells(row), *(_signed(row.deltas[metric]) for metric in metrics), _ranks(row))
+        (*_case_cells(row)[:n_left], *(_signed(row.deltas[metric]) for metric in metrics), _ranks(row))
         for row in moved
     ]
-    return _case_table(f"{_counted(len(moved))} moved", header, cells, room)
+    return _case_table(f"{_counted(len(moved))} moved", header, cells, room, n_left)
 
 
 def _worst_first(row: CaseRow) -> tuple[int, int]:
@@ -149,11 +155,13 @@ def _rank(rank: int | None) -> str:
     return "none" if rank is None else str(rank)
 
 
-def _case_table(title: str, header: Sequence[str], cells: Sequence[Sequence[str]], room: int) -> str | None:
+def _case_table(
+    title: str, header: Sequence[str], cells: Sequence[Sequence[str]], room: int, n_left: int
+) -> str | None:
     """A table of as many cases as there is room for, folded where it is long; None for no case."""
     if not cells:
         return None
-    shown, n_cut = _fitting(_table(header, cells, n_left=2), room - 300)
+    shown, n_cut = _fitting(_table(header, cells, n_left), room - 300)
     if n_cut:
         shown += ["", f"… and {n_cut} more, cut to keep this comment short."]
     if len(cells) <= MAX_OPEN_ROWS:
@@ -199,10 +207,20 @@ def _reproduce(full: FullReport) -> str:
     facts = [f"corpus {code(report.corpus)}", f"embedder {code(report.embedder)}"]
     if full.fixtures_path is not None:
         facts.insert(0, f"fixture set {code(full.fixtures_path)}")
+    if report.saved is not None:
+        facts = [*_saved_facts(report.saved), *facts]
     if report.evidence is not None:
         options = report.evidence.options
         facts.append(f"seed {options.seed}, {options.resamples} resamples")
     return f"{' · '.join(facts)}{_command(full.command)}"
+
+
+def _saved_facts(saved: SavedPair) -> Iterator[str]:
+    yield f"old report {code(saved.old)}"
+    yield f"new report {code(saved.new)}"
+    if saved.n_left_out:
+        yield f"{_counted(saved.n_left_out)} left out, not in both with the same k"
+    yield "figures as saved, with six decimals"
 
 
 def _command(words: Sequence[str]) -> str:

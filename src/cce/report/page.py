@@ -14,7 +14,7 @@ from cce.domain.evidence import Evidence
 from cce.domain.full_report import FullReport
 from cce.domain.scores import METRICS
 from cce.numerals import format_score
-from cce.report.changes import Headline, changes, headline, sentences
+from cce.report.changes import Headline, changes, headline, interval_kind, sentences
 from cce.report.charts import MovePlot, extent_of, extent_text, move_plot
 from cce.report.figures import Panel, Shift, SliceRow, bucket, panels, shift, signed, slices
 from cce.report.rows import (
@@ -65,6 +65,7 @@ class Page:
     has_intervals: bool
     sides: tuple[str, str] | None
     shifts: tuple[Shift, ...]
+    interval_kind: str
     extent: str
     evidence: Evidence | None
     sentences: tuple[str, ...]
@@ -96,6 +97,7 @@ def build_page(full: FullReport, rows: Sequence[CaseRow]) -> Page:
         has_intervals=evidence is not None,
         sides=compared_names(full),
         shifts=tuple(shift(each, extent) for each in of_metrics),
+        interval_kind=interval_kind(of_metrics),
         extent=extent_text(extent),
         evidence=evidence,
         sentences=() if evidence is None else tuple(sentences(evidence)),
@@ -120,6 +122,7 @@ def _facts(full: FullReport) -> Iterator[tuple[str, str]]:
         yield "new report", report.saved.new
         if report.saved.n_left_out:
             yield "left out", f"{report.saved.n_left_out}, not in both with the same k"
+        yield "figures", "as saved, with six decimals"
     if full.gate is not None:
         yield "policy", full.gate.policy.path
         yield "set digest", full.gate.digest[:16]

@@ -83,10 +83,14 @@ def case_rows(full: FullReport) -> list[CaseRow]:
 
 
 def blocking_by_id(gate: GateReport | None) -> Mapping[str | None, Sequence[Reason]]:
-    """Case id -> the reasons that block because of it; under None those that name no case."""
+    """Case id -> the reasons that block because of it; under None those that name no case.
+
+    To a strict gate a reason to review is one to refuse, and no report may look greener than the exit code.
+    """
     by_id: defaultdict[str | None, list[Reason]] = defaultdict(list)
-    for reason in () if gate is None else gate.reasons:
-        if reason.level is Level.BLOCK:
+    reasons, is_strict = ((), False) if gate is None else (gate.reasons, gate.is_strict)
+    for reason in reasons:
+        if is_strict or reason.level is Level.BLOCK:
             for name in reason.case_ids or (None,):
                 by_id[name].append(reason)
     return by_id
