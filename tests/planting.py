@@ -18,12 +18,15 @@ class Corpus:
     files: dict[str, list[Line]]
     next_number: int = 0
     dirty: set[str] = field(default_factory=set)
+    sources: dict[int, int] = field(default_factory=dict)
+    """Of a line that an edit copied: which one it was copied from."""
 
     @classmethod
     def read(cls, root: Path, paths: list[str]) -> Corpus:
         corpus = cls({})
         for path in paths:
-            corpus.files[path] = corpus.number((root / path).read_bytes().split(b"\n"))
+            # A final line end opens no further line: there would be nothing that a range could cover.
+            corpus.files[path] = corpus.number((root / path).read_bytes().removesuffix(b"\n").split(b"\n"))
         return corpus
 
     def number(self, texts: list[bytes]) -> list[Line]:
@@ -36,7 +39,7 @@ class Corpus:
             target = root / path
             if path in self.files:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(b"\n".join(text for _, text in self.files[path]))
+                target.write_bytes(b"".join(text + b"\n" for _, text in self.files[path]))
             else:
                 target.unlink(missing_ok=True)
 
@@ -51,6 +54,16 @@ class Corpus:
                     found = tuple(number for number, _ in lines[start : start + len(numbers)])
                     return (path, start + 1) if found == numbers else None
         return None
+
+    def are_copies(self, numbers: tuple[int, ...], originals: tuple[int, ...]) -> bool:
+        """Whether an edit copied these lines, blank ones aside, from those, which stand nowhere in a row now.
+
+        Cut and pasted by hand it would be the same text in the same place: nobody could see the
+        difference, so this is neither following a text rightly nor taking another one for it.
+        """
+        texts = dict(line for lines in self.files.values() for line in lines)
+        said = [number for number in numbers if texts[number].strip()]
+        return self.place(originals) is None and all(self.sources.get(number) in originals for number in said)
 
 
 def plant(corpus: Corpus, draw: random.Random, targets: list[tuple[str, int, int]], n_edits: int) -> None:
@@ -67,11 +80,14 @@ def insert(corpus: Corpus, draw: random.Random, numbers: tuple[int, ...]) -> Non
     if place is None:
         return
     lines = corpus.files[place[0]]
-    texts = [
-        draw.choice([b"", b"    pass", b"# new", draw.choice(lines)[1]]) for _ in range(draw.randint(1, 6))
-    ]
+    new: list[Line] = []
+    for _ in range(draw.randint(1, 6)):
+        source, text = draw.choice([(None, b""), (None, b"    pass"), (None, b"# new"), draw.choice(lines)])
+        new += corpus.number([text])
+        if source is not None:
+            corpus.sources[new[-1][0]] = source
     position = draw.randint(0, len(lines))
-    lines[position:position] = corpus.number(texts)
+    lines[position:position] = new
     corpus.dirty.add(place[0])
 
 

@@ -8,6 +8,7 @@ import os
 import shutil
 import stat
 import subprocess
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from cce.labels.pinning import Pinning, pin_set
 from cce.labels.pins import stale_pins
 from cce.labels.places import LineTable
 from cce.labels.revision import Revision
-from cce.labels.texts import CorpusTexts
-from cce.labels.traces import trace_of
+from cce.labels.texts import CorpusTexts, line_prints
+from cce.labels.traces import Trace, parse_traces, trace_of
 from cce.measurement.fixtures import parse_fixture_set, read_fixture_set
 
 CODE = b"import os\n\ndef read(path):   \n    return open(path)\n\ndef write(path):\n    pass\n"
@@ -104,7 +105,7 @@ def test_pinning_adds_one_key_a_case_and_leaves_every_other_byte(tmp_path: Path,
     revision.write()
     text = digits(b"def read(path):\n    return open(path)")
     trace = json.loads(path.read_bytes().splitlines()[3])["traces"]["a.py@3-4"]
-    pins, traces = {"a.py@3-4": text}, {"a.py@3-4": {"lines": trace["lines"]}}
+    pins, traces = {"a.py@3-4": text}, {"a.py@3-4": {"lines": trace["lines"], "near": trace["near"]}}
     added = "," + json.dumps({"pins": pins, "traces": traces}, separators=(",", ":"))[1:]
     assert path.read_bytes() == (
         first + b"\n  \n" + case[:-1] + added.encode() + b"\r\n\n" + b'{"query":"y","expected":["#module"]}'
@@ -172,22 +173,66 @@ def test_pins_of_a_wrong_type_are_an_error_with_the_line(pins: str, got: str) ->
     assert str(caught.value).endswith(got)
 
 
-def test_a_text_without_a_twin_needs_no_context(corpus: Path) -> None:
-    trace = trace_of(LineTable(CorpusTexts(str(corpus))), parse_anchor("a.py@3-4"))
+def trace_now(corpus: Path, anchor: str) -> Trace:
+    trace = trace_of(LineTable(CorpusTexts(str(corpus))), parse_anchor(anchor))
     assert trace is not None
-    assert trace.as_json() == {"lines": trace.lines.hex() if trace.lines else ""}
-    assert len(trace.lines or b"") == 4
+    return trace
 
 
-def test_a_text_with_a_twin_is_told_apart_by_the_least_context(corpus: Path) -> None:
+def printed(*lines: str) -> str:
+    return line_prints(line.encode() for line in lines).hex()
+
+
+END = "\0"
+
+
+def test_of_a_text_without_a_twin_two_lines_on_each_side_are_kept(corpus: Path) -> None:
+    assert trace_now(corpus, "a.py@3-4").as_json() == {
+        "lines": printed("def read(path):", "    return open(path)"),
+        "near": [printed("", "import os"), printed("", "def write(path):")],
+    }
+
+
+def test_the_ends_of_a_file_count_as_a_line(corpus: Path) -> None:
+    assert trace_now(corpus, "a.py@1-6").as_json()["near"] == [printed(END), printed("    pass", END)]
+
+
+def test_of_a_twin_its_file_and_the_first_line_that_differs_are_kept(corpus: Path) -> None:
     (corpus / "a.py").write_bytes(b"one\npass\nend\ntwo\npass\nend\nthree\n")
-    trace = trace_of(LineTable(CorpusTexts(str(corpus))), parse_anchor("a.py@5-5"))
-    assert trace is not None
-    assert trace.before == (1, digits(b"two\npass"))
-    assert trace.after == (2, digits(b"pass\nend\nthree"))
-    assert trace.twins is not None
-    assert len(trace.twins) == 8, "four bytes for itself and four for its twin"
-    assert trace.is_alone is False
+    name = f"{zlib.crc32(b'a.py'):08x}"
+    assert trace_now(corpus, "a.py@5-5").as_json() == {
+        "lines": printed("pass"),
+        "near": [printed("two", "end"), printed("end", "three")],
+        "file": 7,
+        # Seven lines; before it the first line differs, after it the second.
+        "twins": [f"{name}0007" + "01" + printed("one") + "02" + printed("two")],
+    }
+
+
+def test_as_many_lines_are_kept_as_tell_a_text_from_its_twins(corpus: Path) -> None:
+    (corpus / "a.py").write_bytes(b"1\na\nb\nc\npass\n2\na\nb\nc\npass\n")
+    assert trace_now(corpus, "a.py@10-10").as_json()["near"] == [printed(*"cba2"), printed(END)]
+
+
+def test_of_very_many_twins_those_between_the_same_lines_are_kept(corpus: Path) -> None:
+    (corpus / "a.py").write_bytes(b"x\nin\ny\nx\nin\ny\n" + b"in\n" * 40)
+    trace = trace_now(corpus, "a.py@2-2")
+    assert trace.is_between
+    assert [twin.after.depth for twin in trace.twins or ()] == [2], "y is followed by x, or by in"
+
+
+def test_of_too_many_twins_between_the_same_lines_none_is_kept(corpus: Path) -> None:
+    (corpus / "a.py").write_bytes(b"x\nin\ny\n" * 40)
+    assert trace_now(corpus, "a.py@2-2").as_json() == {"lines": printed("in"), "twins": [], "between": True}
+
+
+@pytest.mark.parametrize("anchor", ["a.py@1-1", "a.py@2-2", "a.py@5-5", "a.py@1-7", "a.py"])
+def test_a_trace_is_read_as_it_was_written(corpus: Path, anchor: str) -> None:
+    text = b"one\npass\nend\ntwo\npass\nend\nthree\n"
+    (corpus / "a.py").write_bytes(text)
+    (corpus / "b.py").write_bytes(text)
+    trace = trace_now(corpus, anchor)
+    assert parse_traces({"x": json.loads(json.dumps(trace.as_json()))}) == {"x": trace}
 
 
 def warning(path: Path, corpus: Path) -> list[str]:

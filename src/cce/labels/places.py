@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from cce.labels.texts import PRINT_BYTES, CorpusTexts, Lines, line_prints, pin_of_lines
+from cce.labels.texts import PRINT_BYTES, CorpusTexts, Lines, line_prints, name_print, pin_of_lines
 
 MAX_UNTRACED_LINES = 200
 """A longer text of which only the pin is known is looked for in its own file alone."""
@@ -46,6 +46,11 @@ class LineTable:
         return _Strip(prints, PRINT_BYTES)
 
     @cached_property
+    def names(self) -> frozenset[bytes]:
+        """Prints of the names of all files."""
+        return frozenset(map(name_print, self.texts.paths))
+
+    @cached_property
     def _paths_by_pin(self) -> dict[str, list[str]]:
         paths: dict[str, list[str]] = {}
         for path in self.texts.paths:
@@ -61,6 +66,10 @@ class LineTable:
     def prints(self) -> Iterator[tuple[str, bytes]]:
         """Every file with its line prints, in corpus order."""
         return self._line_strip.each_file()
+
+    def file_prints(self, path: str) -> bytes:
+        """The line prints of one file."""
+        return self._line_strip.piece(path)
 
     def places(self, prints: bytes, is_text: IsText) -> Iterator[Place]:
         """Where lines with these prints stand that are the text looked for, in corpus order."""
@@ -106,10 +115,15 @@ class _Strip:
                 laid += piece
         self._bytes = bytes(laid)
         self._starts.append(len(laid))
+        self._numbers = {path: number for number, path in enumerate(self._paths)}
 
     def each_file(self) -> Iterator[tuple[str, bytes]]:
         for number, path in enumerate(self._paths):
             yield path, self._bytes[self._starts[number] : self._starts[number + 1]]
+
+    def piece(self, path: str) -> bytes:
+        number = self._numbers.get(path)
+        return b"" if number is None else self._bytes[self._starts[number] : self._starts[number + 1]]
 
     def find(self, wanted: bytes) -> Iterator[tuple[str, int, int]]:
         """The path and the half-open range of fingerprints of each occurrence."""

@@ -21,6 +21,7 @@ Lines = tuple[bytes, ...]
 N_DIGITS = 16
 _PRINT_MASK = 0xFFFF
 PRINT_BYTES = 2
+NAME_BYTES = 4
 
 
 class CorpusTexts:
@@ -98,3 +99,8 @@ def line_prints(lines: Iterable[bytes]) -> bytes:
     """Two bytes a line, alike for equal lines: enough to compare texts by, too little to guess one."""
     prints = (zlib.crc32(line) & _PRINT_MASK for line in lines)
     return b"".join(value.to_bytes(PRINT_BYTES, "big") for value in prints)
+
+
+def name_print(path: str) -> bytes:
+    """Four bytes of a file's name: one is looked for among all names of a corpus."""
+    return zlib.crc32(path.encode()).to_bytes(NAME_BYTES, "big")

@@ -1,7 +1,7 @@
 """Tracking: where the text of a stale pin is now.
 
 An anchor, its pin and its trace enter, its whereabouts leave. A text is taken for the pinned one only
-if it is equal, and no twin can be meant: the rule is in `_chosen`.
+if it is equal, and no twin can be meant: the rule is in `recognition`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from enum import Enum
 
 from cce.domain.anchor import Anchor, LineRange, parse_anchor
 from cce.errors import AnchorError
-from cce.labels.places import LineTable, Place
+from cce.labels.places import LineTable
+from cce.labels.recognition import only, recognised
 from cce.labels.similarity import Likenesses
-from cce.labels.traces import Trace, is_in_context, is_pinned, left_over
+from cce.labels.traces import Trace, is_pinned
 from cce.quoting import quoted
 
 _N_SHOWN = 3
@@ -91,7 +92,7 @@ class Tracker:
         if self._table.texts.lines(anchor.path or "") is not None:
             return Whereabouts(Fate.CHANGED)
         paths = self._table.files(pin)
-        if len(paths) == 1 and not (trace and trace.has_twins):
+        if len(paths) == 1 and (trace is None or trace.twins is None):
             return _moved(anchor, paths[0], None)
         return _in_doubt(anchor, [(path, None) for path in paths])
 
@@ -103,33 +104,12 @@ class Tracker:
             places = list(self._table.places(prints, is_pinned(pin)))
         else:
             places = self._table.places_of_pin(pin, span.last - span.first + 1, own_path)
-        chosen = self._chosen(places, own_path, trace)
+        chosen = only(places) if trace is None else recognised(self._table, places, own_path, trace)
         if chosen is not None:
             return _moved(anchor, chosen.path, LineRange(chosen.first, chosen.last))
         if places:
             return _in_doubt(anchor, [(place.path, LineRange(place.first, place.last)) for place in places])
         return self._most_similar(anchor, prints)
-
-    def _chosen(self, places: Sequence[Place], own_path: str, trace: Trace | None) -> Place | None:
-        """The one place that must be meant, None if there is none or any doubt.
-
-        In its own file a text that had no twin there is itself, whatever copies there are elsewhere.
-        Among twins it is known by its neighbours, or because every twin is still among its own: a
-        single place left may be a twin's.
-        """
-        if trace is None:
-            return _only(places)
-        if trace.is_alone or not trace.has_twins:
-            own = _only([place for place in places if place.path == own_path])
-            if own is not None:
-                return own
-        if not trace.has_twins:
-            return _only(places)
-        known = [place for place in places if self._is_in_context(place, trace)]
-        return _only(known or left_over(self._table, places, trace))
-
-    def _is_in_context(self, place: Place, trace: Trace) -> bool:
-        return is_in_context(self._table.texts.lines(place.path) or (), place, trace)
 
     def _most_similar(self, anchor: Anchor, prints: bytes | None) -> Whereabouts:
         path = anchor.path or ""
@@ -140,10 +120,6 @@ class Tracker:
             return Whereabouts(Fate.CHANGED, text, likeness.ratio)
         is_there = prints is None and self._table.texts.pin(path, anchor.lines) is not None
         return Whereabouts(Fate.CHANGED if is_there else Fate.VANISHED)
-
-
-def _only(places: Sequence[Place]) -> Place | None:
-    return places[0] if len(places) == 1 else None
 
 
 def _moved(anchor: Anchor, path: str, span: LineRange | None) -> Whereabouts:

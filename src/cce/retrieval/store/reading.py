@@ -91,7 +91,7 @@ def read_store(path: str) -> Store:
         text = _read_regular_file(path)
         return _store_of(_parse(text), len(text))
     except OSError as exc:
-        way_out = "name another one with --store, or make one with: cce index"
+        way_out = "name another one, or make one with: cce index"
         raise StoreError(f"{on_one_line(path)}: cannot be read: {exc.strerror or exc}; {way_out}") from exc
     except StoreError as exc:
         raise StoreError(f"{on_one_line(f'{path}: {exc}')}; {_REMAKE}") from exc
