@@ -6,6 +6,8 @@ loads nothing heavy.
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -147,6 +149,8 @@ def _prepare_process(*, is_ours: bool) -> None:
     """Set what holds for the whole process; only one of `ours`, with nothing else in it, may start anew."""
     if is_ours:
         require_utf8()
+        # Python would look through all objects for cycles once more, to free what ends anyway.
+        atexit.register(gc.freeze)
     prepare_streams()
     # Nothing here multiplies matrices, and a process without a pool of threads can be forked safely.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
