@@ -15,9 +15,9 @@ from cce.labels.findings import Finding, Lint, render_json, render_text
 from cce.labels.giveaways import quoted_file_name
 from cce.labels.lint import lint_set
 from cce.labels.pinning import pin_set
-from cce.labels.places import LineTable
 from cce.labels.revision import Revision
-from cce.labels.texts import CorpusTexts
+from cce.labels.tracking.places import LineTable
+from cce.labels.tracking.texts import CorpusTexts
 from cce.measurement.fixtures import parse_fixture_set, stream_entries
 from cce.measurement.saved_reports import read_saved_report
 from cce.pipeline import Plan, evaluate

@@ -17,11 +17,11 @@ import pytest
 from cce.domain.anchor import parse_anchor
 from cce.errors import FixtureError, UsageError
 from cce.labels.pinning import Pinning, pin_set
-from cce.labels.pins import stale_pins
-from cce.labels.places import LineTable
 from cce.labels.revision import Revision
-from cce.labels.texts import CorpusTexts, line_prints
-from cce.labels.traces import Trace, parse_traces, trace_of
+from cce.labels.tracking.pins import stale_pins
+from cce.labels.tracking.places import LineTable
+from cce.labels.tracking.texts import CorpusTexts, line_prints
+from cce.labels.tracking.traces import Trace, parse_traces, trace_of
 from cce.measurement.fixtures import parse_fixture_set, read_fixture_set
 
 CODE = b"import os\n\ndef read(path):   \n    return open(path)\n\ndef write(path):\n    pass\n"

@@ -17,12 +17,12 @@ from cce.domain.anchor import Anchor, parse_anchor
 from cce.domain.case import Case, FixtureSet
 from cce.errors import FixtureError
 from cce.labels.pinning import pin_set
-from cce.labels.places import LineTable
 from cce.labels.reanchor import Move, reanchor_set
 from cce.labels.revision import Revision
-from cce.labels.similarity import closest_stretch
-from cce.labels.texts import CorpusTexts
-from cce.labels.tracking import Fate, Tracker
+from cce.labels.tracking.places import LineTable
+from cce.labels.tracking.similarity import closest_stretch
+from cce.labels.tracking.texts import CorpusTexts
+from cce.labels.tracking.tracker import Fate, Tracker
 from cce.measurement.fixtures import parse_fixture_set, read_fixture_set
 from oracle import Oracle
 from planting import Corpus, plant

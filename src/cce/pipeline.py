@@ -170,6 +170,6 @@ def _stale_pins(fixtures: FixtureSet, indexed: IndexedCorpus) -> list[str]:
     if not any(case.pins for case in fixtures.cases):
         return []
 
-    from cce.labels.pins import stale_pins  # reads files again, which only pins make necessary
+    from cce.labels.tracking.pins import stale_pins  # reads files again, which only pins make necessary
 
     return stale_pins(fixtures, indexed.root, indexed.index.positions_by_file)

@@ -14,8 +14,8 @@ from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
     from cce.domain.case import FixtureSet
-    from cce.labels.places import LineTable
     from cce.labels.revision import Revision
+    from cce.labels.tracking.places import LineTable
     from cce.retrieval.cache import Cache
     from cce.retrieval.indexing import IndexedCorpus, Watch
 
@@ -135,7 +135,7 @@ def reanchor(fixtures: str, directory: str | None, write: bool) -> None:
     """
     from cce.labels.reanchor import reanchor_set
     from cce.labels.revision import Revision
-    from cce.labels.tracking import Tracker
+    from cce.labels.tracking.tracker import Tracker
     from cce.measurement.fixtures import parse_fixture_set
 
     revision = Revision(fixtures)
@@ -230,7 +230,7 @@ def label(fixtures: str, directory: str | None, ids: tuple[str, ...]) -> None:
     from cce.cli.labelling import run_session
     from cce.labels.labelling import LabelSession
     from cce.labels.revision import Revision
-    from cce.labels.texts import CorpusTexts
+    from cce.labels.tracking.texts import CorpusTexts
 
     revision = Revision(fixtures)
     session = LabelSession(revision, ids)
@@ -311,8 +311,8 @@ def _corpus_of_drafts(revision: Revision, directory: str | None) -> str:
 
 
 def _line_table(fixtures: FixtureSet, directory: str | None) -> LineTable:
-    from cce.labels.places import LineTable
-    from cce.labels.texts import CorpusTexts
+    from cce.labels.tracking.places import LineTable
+    from cce.labels.tracking.texts import CorpusTexts
 
     texts = CorpusTexts(_corpus(fixtures.path, directory))
     for notice in texts.notices:

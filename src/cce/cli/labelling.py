@@ -7,7 +7,7 @@ import sys
 from cce.cli.exits import write_result
 from cce.labels.labelling import Candidate, LabelSession, Verdict, unlabelled_ids
 from cce.labels.revision import Revision
-from cce.labels.texts import CorpusTexts
+from cce.labels.tracking.texts import CorpusTexts
 from cce.quoting import on_one_line, quoted
 
 _MAX_LINES = 40

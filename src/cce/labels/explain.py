@@ -16,7 +16,7 @@ from cce.domain.ranking_account import AccountedHit, RankingAccount
 from cce.errors import UsageError
 from cce.labels.coverage import AnchoredChunks
 from cce.labels.misses import Misses
-from cce.labels.texts import CorpusTexts
+from cce.labels.tracking.texts import CorpusTexts
 from cce.measurement.judging import AnchorTable, anchor_grades, judge
 from cce.numerals import ordering_key
 from cce.quoting import on_one_line

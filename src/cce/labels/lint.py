@@ -16,11 +16,11 @@ from cce.labels.coverage import AnchoredChunks, Ceiling, IntVector, ceiling
 from cce.labels.findings import Finding, Level, Lint
 from cce.labels.giveaways import N_WORDS, QuotedAnswers, quoted_file_name
 from cce.labels.misses import Misses
-from cce.labels.places import LineTable
 from cce.labels.reanchor import moves_of
 from cce.labels.sensitivity import sensitivity
-from cce.labels.texts import CorpusTexts
-from cce.labels.tracking import Tracker
+from cce.labels.tracking.places import LineTable
+from cce.labels.tracking.texts import CorpusTexts
+from cce.labels.tracking.tracker import Tracker
 from cce.measurement.fixture_line import Header
 from cce.measurement.saved_reports import SavedReport
 from cce.numerals import format_score

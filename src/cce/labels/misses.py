@@ -11,7 +11,7 @@ from heapq import nsmallest
 from cce.domain.anchor import Anchor, LineRange
 from cce.domain.chunk import Chunk
 from cce.labels.coverage import AnchoredChunks
-from cce.labels.texts import CorpusTexts
+from cce.labels.tracking.texts import CorpusTexts
 from cce.measurement.notices import IndexedNames
 from cce.quoting import on_one_line, quoted
 

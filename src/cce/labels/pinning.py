@@ -14,10 +14,10 @@ from cce.domain.anchor import Anchor
 from cce.domain.case import Case, FixtureSet
 from cce.errors import UsageError
 from cce.labels.edits import encode, update_members
-from cce.labels.pins import current_pin, distinct
-from cce.labels.places import LineTable
 from cce.labels.revision import Revision
-from cce.labels.traces import trace_of
+from cce.labels.tracking.pins import current_pin, distinct
+from cce.labels.tracking.places import LineTable
+from cce.labels.tracking.traces import trace_of
 from cce.quoting import on_one_line, quoted
 
 

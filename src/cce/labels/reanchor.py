@@ -21,11 +21,11 @@ from cce.labels.edits import (
     update_members,
     update_object,
 )
-from cce.labels.pins import stale_anchors
-from cce.labels.places import LineTable
 from cce.labels.revision import Revision
-from cce.labels.traces import Trace, parse_traces, trace_of
-from cce.labels.tracking import Fate, Tracker, Whereabouts
+from cce.labels.tracking.pins import stale_anchors
+from cce.labels.tracking.places import LineTable
+from cce.labels.tracking.traces import Trace, parse_traces, trace_of
+from cce.labels.tracking.tracker import Fate, Tracker, Whereabouts
 from cce.quoting import on_one_line, quoted
 
 _KEYED_BY_ANCHOR = ("grades", "pins", "traces")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cce.labels.places import LineTable, Place
-from cce.labels.texts import NAME_BYTES, PRINT_BYTES, line_prints, name_print
+from cce.labels.tracking.places import LineTable, Place
+from cce.labels.tracking.texts import NAME_BYTES, PRINT_BYTES, line_prints, name_print
 
 N_NEIGHBOURS = 12
 """How many lines on each side are looked at."""

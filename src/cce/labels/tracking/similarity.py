@@ -14,8 +14,8 @@ from difflib import SequenceMatcher
 from heapq import nsmallest
 from itertools import accumulate
 
-from cce.labels.places import LineTable, Place
-from cce.labels.texts import PRINT_BYTES, line_prints
+from cce.labels.tracking.places import LineTable, Place
+from cce.labels.tracking.texts import PRINT_BYTES, line_prints
 
 THRESHOLD = 0.6
 """What is not more similar than this is something else."""

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from cce.labels.places import LineTable, Place
-from cce.labels.surroundings import File, Sides, Twin, is_beside, sides_of, stands_between
-from cce.labels.texts import line_prints, name_print
-from cce.labels.traces import Trace
+from cce.labels.tracking.places import LineTable, Place
+from cce.labels.tracking.surroundings import File, Sides, Twin, is_beside, sides_of, stands_between
+from cce.labels.tracking.texts import line_prints, name_print
+from cce.labels.tracking.traces import Trace
 
 _MOST_LEFT_OVER = 12
 """Of more twins than that one more or less says nothing: it may be a copy that was made since."""

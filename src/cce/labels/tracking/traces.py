@@ -22,9 +22,9 @@ from typing import Any
 
 from cce.domain.anchor import Anchor, LineRange
 from cce.errors import FixtureError
-from cce.labels.places import IsText, LineTable, Place
-from cce.labels.surroundings import Sides, Twin, decoded_twin, sides_of, stands_between, twin_at
-from cce.labels.texts import PRINT_BYTES, Lines, line_prints, pin_of_lines
+from cce.labels.tracking.places import IsText, LineTable, Place
+from cce.labels.tracking.surroundings import Sides, Twin, decoded_twin, sides_of, stands_between, twin_at
+from cce.labels.tracking.texts import PRINT_BYTES, Lines, line_prints, pin_of_lines
 
 MAX_LINES = 2000
 """Of longer ranges no lines are kept: they are found whole or not at all."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from cce.domain.anchor import Anchor
 from cce.domain.case import Case, FixtureSet
-from cce.labels.texts import CorpusTexts
+from cce.labels.tracking.texts import CorpusTexts
 from cce.quoting import on_one_line, quoted
 
 _N_SHOWN = 5

@@ -12,10 +12,10 @@ from enum import Enum
 
 from cce.domain.anchor import Anchor, LineRange, parse_anchor
 from cce.errors import AnchorError
-from cce.labels.places import LineTable
-from cce.labels.recognition import only, recognised
-from cce.labels.similarity import Likenesses
-from cce.labels.traces import Trace, is_pinned
+from cce.labels.tracking.places import LineTable
+from cce.labels.tracking.recognition import only, recognised
+from cce.labels.tracking.similarity import Likenesses
+from cce.labels.tracking.traces import Trace, is_pinned
 from cce.quoting import quoted
 
 _N_SHOWN = 3

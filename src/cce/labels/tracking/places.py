@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from cce.labels.texts import PRINT_BYTES, CorpusTexts, Lines, line_prints, name_print, pin_of_lines
+from cce.labels.tracking.texts import PRINT_BYTES, CorpusTexts, Lines, line_prints, name_print, pin_of_lines
 
 MAX_UNTRACED_LINES = 200
 """A longer text of which only the pin is known is looked for in its own file alone."""
