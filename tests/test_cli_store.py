@@ -123,7 +123,10 @@ def test_a_search_prints_rank_score_place_and_first_line(project: Path, run_cce:
     assert result.stdout.decode() == (
         " 1. [0.640724] auth.py:4-5 (function/function_definition)\n    def hash_password(password):\n"
     )
-    assert result.stderr == b""
+    assert result.stderr == (
+        b"./.cce/index.json: searched as it was written; what changed since tells: cce stats --dir .\n"
+    )
+    assert run_cce("search", "hash", "--store", STORE, cwd=project).stderr == b"", "it was named"
 
 
 def test_a_search_without_a_store_says_that_it_indexes_and_writes_nothing(

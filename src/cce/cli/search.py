@@ -76,9 +76,12 @@ def command(
     place = directory or "."
     with Progress() as progress:
         opened = open_index(place, store_path, progress, cache)
+    shown = on_one_line(place)
     if opened.store is None:
-        shown = on_one_line(place)
         say(f"{shown}: no store, indexed in memory; keep an index with: cce index {shown}")
+    elif store_path is None:
+        store = on_one_line(opened.store)
+        say(f"{store}: searched as it was written; what changed since tells: cce stats --dir {shown}")
     for notice in opened.notices:
         warn(notice)
     ranking = search(opened.index, names[0], query, k, use_graph=not no_graph)
