@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from pydantic_core import SchemaValidator, ValidationError
 
 from cce.domain.anchor import LineRange
 from cce.errors import FixtureError
+from cce.measurement import strict_json
 from cce.measurement.fixture_line import SCHEMA
+from cce.measurement.fixture_schema import DEFAULTS, case_schema, is_plainly_right
 from cce.measurement.fixtures import parse_fixture_set, read_fixture_set
 from cce.tokens import WHITE_SPACE
 
@@ -511,3 +515,81 @@ def test_a_mutated_set_parses_or_raises_a_fixture_error(
 )
 def test_any_json_value_under_any_key_parses_or_raises_a_fixture_error(entry: dict[str, Any]) -> None:
     assert_parses_or_says_why(json.dumps(entry).encode())
+
+
+# --- the plain way and the judge -----------------------------------------------------------------------
+
+MARKS = [*'{}[]:,"- \t\\', '"a"', '"\\n"', "\\u00e9", "\\ud800", "é", "\x01", "\x0b", "[" * 60, "]" * 60]
+NUMBERS = ["0", "1", "-0", "01", "1.", "1.5", "1e400", "1E5", "9" * 5000, "NaN", "Infinity", "true", "null"]
+FRAGMENTS = st.lists(st.sampled_from([*MARKS, *NUMBERS]), max_size=12).map("".join)
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=8,
+)
+LINES = FRAGMENTS | st.builds(json.dumps, VALUES, ensure_ascii=st.booleans())
+
+
+def outcome(read: Callable[[bytes], object], raw: bytes) -> str:
+    """What became of a line; the text tells 1, 1.0 and true apart."""
+    try:
+        return repr(read(raw))
+    except FixtureError as exc:
+        return f"refused: {exc}"
+
+
+@settings(deadline=None, max_examples=300)
+@example('{"a": 1, "a": 2}')
+@example("[" * 150 + "]" * 150)
+@example("[1.0, -0.0, 1e5, 123456789012345678901234567890]")
+@example("9" * 5000 + ".5")
+@given(LINES)
+def test_the_plain_reader_takes_nothing_that_the_strict_one_reads_otherwise(text: str) -> None:
+    raw = text.encode()
+    plainly = outcome(strict_json.parse_json, raw)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strict_json, "_is_doubtful", lambda _: True)
+        assert plainly == outcome(strict_json.parse_json, raw)
+
+
+ANY = st.none() | st.booleans() | st.integers(-1, 4) | st.floats(0, 2) | st.text("ab", max_size=2)
+PINS = st.sampled_from(["0123456789abcdef", "0123456789ABCDEF", "0123456789abcdef\n", "0123"])
+FIELDS = {
+    "query": ANY,
+    "expected": ANY | st.lists(ANY, max_size=2),
+    "id": ANY,
+    "k": ANY,
+    "tags": ANY | st.lists(ANY, max_size=2),
+    "grades": ANY | st.dictionaries(st.just("a"), ANY),
+    "critical": ANY,
+    "note": ANY,
+    "pins": ANY | st.dictionaries(st.just("a"), PINS | ANY),
+    "else": ANY,
+}
+RIGHT = {"query": "q", "expected": ["a"]}
+
+
+@settings(deadline=None, max_examples=500)
+@given(st.fixed_dictionaries({}, optional=FIELDS), st.booleans())
+def test_what_is_plainly_right_is_what_the_schema_accepts(entry: dict[str, object], is_begun: bool) -> None:
+    if is_begun:  # so that many are right in what every case needs
+        entry |= RIGHT
+    validator = SchemaValidator(case_schema())
+    try:
+        fields = validator.validate_python(entry)
+    except ValidationError:
+        assert not is_plainly_right(entry)
+    else:
+        assert is_plainly_right(entry)
+        assert {key: value for key, value in (DEFAULTS | entry).items() if key != "else"} == fields
+
+
+def test_a_set_without_faults_is_read_without_pydantic(root: Path) -> None:
+    program = (
+        "import sys; from cce.measurement.fixtures import read_fixture_set;"
+        "print(len(read_fixture_set('eval/code.jsonl').cases));"
+        "print(any(name.startswith('pydantic') for name in sys.modules))"
+    )
+    seen = subprocess.run([sys.executable, "-c", program], cwd=root, check=True, capture_output=True)
+    assert seen.stdout.split() == [b"24", b"False"]

@@ -11,7 +11,7 @@ import pytest
 from cce.domain.evidence import EvidenceOptions
 from cce.labels.report_model import ReportModel
 from cce.labels.schemas import SCHEMAS, generated_schema, shipped_schema
-from cce.measurement.fixture_line import case_schema
+from cce.measurement.fixture_schema import case_schema
 from cce.measurement.policy_tables import policy_model
 from cce.pipeline import Plan, evaluate
 from cce.report.json_v2 import render_json

@@ -48,7 +48,8 @@ def _fixture_line() -> Schema:
     """One line of a set: a header or a case."""
     from pydantic.json_schema import GenerateJsonSchema
 
-    from cce.measurement.fixture_line import SCHEMA, case_schema, header_schema
+    from cce.measurement.fixture_line import SCHEMA
+    from cce.measurement.fixture_schema import case_schema, header_schema
 
     header, case = (GenerateJsonSchema().generate(schema) for schema in (header_schema(), case_schema()))
     header["properties"]["schema"] = {"const": SCHEMA}

@@ -1,8 +1,7 @@
 """One line of a fixture set: bytes enter, a header or a case leaves, valid from birth.
 
-The reader of JSON, the schemas and the wording of each fault are here; files and line numbers are in
-`fixtures`. The schemas are pydantic's own core schemas, written down: the same checks as a model's,
-without the Python layer that builds models, which costs more than reading sixty cases.
+What a line may hold is in `fixture_schema`, files and line numbers are in `fixtures`; here the values
+are built, and each fault is put into words.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from cce.domain.anchor import parse_anchor
 from cce.domain.case import Case
 from cce.errors import FixtureError
+from cce.measurement.fixture_schema import DEFAULTS, case_schema, header_schema, is_plainly_right
 from cce.measurement.strict_json import parse_json
 from cce.quoting import quoted
 from cce.tokens import WHITE_SPACE
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 
 SCHEMA = "cce.relevance/v1"
-DEFAULT_K = 10
 
 _RULES = {
     "query": "a string that is not empty",
@@ -87,54 +86,21 @@ def _parse_header(entry: dict[str, Any], first_line: int | None) -> str | None:
         )
     if entry["schema"] != SCHEMA:
         raise FixtureError(f"unsupported schema {_shown(entry['schema'])}, write '{SCHEMA}'")
-    corpus: str | None = _checked(entry, header_schema).get("corpus")
+    if not isinstance(entry.get("corpus", ""), str):
+        entry = _checked(entry, header_schema)
+    corpus: str | None = entry.get("corpus")
     return corpus
 
 
 def _parse_case(entry: dict[str, Any], line: int) -> Case:
-    case = _build_case(_checked(entry, case_schema), line)
+    fields = DEFAULTS | entry if is_plainly_right(entry) else _checked(entry, case_schema)
+    case = _build_case(fields, line)
     if not case.query:
         raise FixtureError(f"query must be {_RULES['query']}, got {_shown(entry['query'])}")
     strays = case.grades.keys() - {anchor.text for anchor in case.anchors}
     if strays:
         raise FixtureError(f"grades names {quoted(min(strays))}, which is not in expected, spell both alike")
     return case
-
-
-# pydantic is imported inside functions: whoever imports this module without reading must not pay for it.
-
-
-@cache
-def header_schema() -> CoreSchema:
-    """What a header line may hold."""
-    from pydantic_core import core_schema as cs
-
-    corpus = cs.typed_dict_field(cs.str_schema(), required=False)
-    return cs.typed_dict_schema({"corpus": corpus}, config=cs.CoreConfig(strict=True))
-
-
-@cache
-def case_schema() -> CoreSchema:
-    """What a case line must and may hold; other keys are passed over."""
-    from pydantic_core import core_schema as cs
-
-    text = cs.str_schema()
-    fields = {
-        "query": cs.typed_dict_field(text),
-        "expected": cs.typed_dict_field(cs.list_schema(text, min_length=1)),
-    }
-    optional: dict[str, tuple[CoreSchema, object]] = {
-        "id": (cs.any_schema(), None),
-        "k": (cs.int_schema(gt=0), DEFAULT_K),
-        "tags": (cs.list_schema(text), []),
-        "grades": (cs.dict_schema(text, cs.int_schema(ge=1, le=3)), {}),
-        "critical": (cs.bool_schema(), False),
-        "note": (text, ""),
-        "pins": (cs.dict_schema(text, cs.str_schema(pattern="^[0-9a-f]{16}$")), {}),
-    }
-    for key, (schema, default) in optional.items():
-        fields[key] = cs.typed_dict_field(cs.with_default_schema(schema, default=default), required=False)
-    return cs.typed_dict_schema(fields, config=cs.CoreConfig(strict=True))
 
 
 @cache
