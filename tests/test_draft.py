@@ -110,7 +110,7 @@ def test_the_command_reads_standard_input_and_names_the_corpus(
 ) -> None:
     done = run_cce("fixtures", "draft", "--from", "-", "--dir", "src", cwd=tmp_path, stdin=b"read\nread\n")
     assert done.returncode == 0
-    assert done.stderr == b"1 drafts; left out: 1 with the words of another query, 0 without a token\n"
+    assert done.stderr == b"1 draft; left out: 1 with the words of another query, 0 without a token\n"
     assert json.loads(done.stdout.splitlines()[0])["corpus"] == "src"
 
 
@@ -120,7 +120,7 @@ def test_the_corpus_is_named_from_the_folder_of_the_new_set(
     (tmp_path / "eval").mkdir()
     (tmp_path / "q.txt").write_bytes(b"read\n")
     arguments = ("fixtures", "draft", "--from", "q.txt", "--dir", "src", "-o", "eval/new.jsonl")
-    assert run_cce(*arguments, cwd=tmp_path).stdout == b"1 drafts -> eval/new.jsonl\n"
+    assert run_cce(*arguments, cwd=tmp_path).stdout == b"1 draft -> eval/new.jsonl\n"
     assert json.loads((tmp_path / "eval" / "new.jsonl").read_bytes().splitlines()[0])["corpus"] == "../src"
 
 

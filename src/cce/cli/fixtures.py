@@ -207,15 +207,16 @@ def draft(
         text = render_drafts(queries.texts, indexed.index, names, k, corpus, progress)
     for notice in indexed.notices:
         warn(notice)
+    drafts = "1 draft" if len(queries.texts) == 1 else f"{len(queries.texts)} drafts"
     say(
-        f"{len(queries.texts)} drafts; left out: {queries.n_repeated} with the words of another query,"
+        f"{drafts}; left out: {queries.n_repeated} with the words of another query,"
         f" {queries.n_wordless} without a token"
     )
     if output == "-":
         write_result(text)
         return
     _write_new(output, text)
-    write_result(f"{len(queries.texts)} drafts -> {output}\n")
+    write_result(f"{drafts} -> {output}\n")
 
 
 @command.command(short_help="judge the candidates of drafts at the terminal")
