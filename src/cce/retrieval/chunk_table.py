@@ -59,6 +59,10 @@ class ChunkTable(Sequence[Chunk]):
         bounds = zip(self._paths, [0, *ends], ends, strict=False)
         return {path: order[start:end] for path, start, end in bounds if start < end}
 
+    def path_of(self, position: int) -> str:
+        """The file of one chunk, which need not be made for that."""
+        return self._paths[int(self._file_of[position])]
+
     def outer_positions_of(self, path: str) -> Sequence[int]:
         """Chunk positions of one file without those of chunks known to lie within an earlier one."""
         positions = self.positions_by_file.get(path, ())

@@ -154,12 +154,12 @@ class HybridBackend:
         has_token: bool,
     ) -> HybridParts:
         """`fusion` is the two ranks of the chunk, its rrf and its norm."""
-        chunk = self._index.chunks[position]
+        chunks = self._index.chunks
         similarity = 1 - min(max((1 - cosine) / 2, 0.0), 1.0)
         # A chunk with a keyword score holds a query token: looking for it again would find it.
-        literal = 1.0 if has_token or query.occurs_in(chunk) else 1 - 2 / 5
+        literal = 1.0 if has_token or query.occurs_in(chunks[position]) else 1 - 2 / 5
         confidence = 0.5 * similarity + 0.4 * literal + 0.1 * 0
-        penalty = _penalty(chunk.file_path)
+        penalty = _penalty(chunks.path_of(position))
         score = (0.5 * confidence + 0.5 * fusion[3]) * penalty
         return HybridParts(*fusion, cosine, similarity, literal, confidence, penalty, score)
 
@@ -175,7 +175,7 @@ class HybridBackend:
         for position in ordered:
             if len(kept) >= k:
                 break
-            path = self._index.chunks[position].file_path
+            path = self._index.chunks.path_of(position)
             n = n_of_file[path] = n_of_file.get(path, 0) + 1
             (kept if n <= MAX_CHUNKS_OF_A_FILE else cut).append(position)
         return kept, cut
