@@ -6,7 +6,7 @@ those who use it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
@@ -58,10 +58,16 @@ class Registry(Generic[T]):
 
 def unknown_name(noun: str, name: str, known: Iterable[str]) -> str:
     """A one-line message that helps: the nearest known name if there is one, and all of them."""
+    known = tuple(known)
+    nearest = nearest_name(name, known)
+    hint = "" if nearest is None else f"; did you mean {nearest!r}?"
+    return f"unknown {noun} {name!r}{hint} (known: {', '.join(known)})"
+
+
+def nearest_name(name: str, known: Sequence[str]) -> str | None:
+    """The known name that was most likely meant: the same in another case, else one spelled alike."""
     import difflib  # only a slip of the pen needs it
 
-    known = tuple(known)
     alike = [each for each in known if each.casefold() == name.casefold()]
     nearest = alike or difflib.get_close_matches(name, known, n=1)
-    hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
-    return f"unknown {noun} {name!r}{hint} (known: {', '.join(known)})"
+    return nearest[0] if nearest else None

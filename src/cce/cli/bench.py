@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cce.cli.exits import warn, write_result
-from cce.cli.options import parse_backends, refuse_empty
+from cce.cli.options import directory_option, parse_backends
 from cce.cli.progress import Progress
 
 
@@ -18,13 +18,7 @@ from cce.cli.progress import Progress
     "  cce bench eval/code.jsonl --json",
 )
 @click.argument("fixtures", metavar="[SET]", required=False)
-@click.option(
-    "--dir",
-    "directory",
-    metavar="DIR",
-    callback=refuse_empty,
-    help="Corpus directory: wins over the one the set names; the current one without a set.",
-)
+@directory_option("Corpus directory: wins over the one the set names; the current one without a set.")
 @click.option(
     "--backend",
     "backends",

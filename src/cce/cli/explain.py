@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import warn, write_result
-from cce.cli.options import cache_option, parse_backends, refuse_empty, require_one_corpus
+from cce.cli.options import cache_option, directory_option, parse_backends, require_one_corpus
 from cce.cli.progress import Progress
 from cce.domain.case import Case
 from cce.quoting import on_one_line, quoted
@@ -35,13 +35,7 @@ _N_LINES_SHOWN = 5
     metavar="A,B,..",
     help="Backends to explain: bm25, vector, hybrid (these three by default), bm25-okapi, bm25-plus, bm25-l.",
 )
-@click.option(
-    "--dir",
-    "directory",
-    metavar="DIR",
-    callback=refuse_empty,
-    help="Corpus directory; wins over the one the set names.",
-)
+@directory_option()
 @click.option("--store", metavar="FILE", help="Explain with the index in this store instead of a directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print the explanation as cce.explain/v1 JSON.")
 @cache_option

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import ExitCode, say, warn, write_result
-from cce.cli.options import cache_option, refuse_empty, require_one_corpus
+from cce.cli.options import cache_option, directory_option, require_one_corpus
 from cce.cli.progress import Progress
 from cce.errors import UsageError
 from cce.quoting import on_one_line
@@ -19,13 +19,6 @@ if TYPE_CHECKING:
     from cce.retrieval.cache import Cache
     from cce.retrieval.indexing import IndexedCorpus, Watch
 
-_DIRECTORY = click.option(
-    "--dir",
-    "directory",
-    metavar="DIR",
-    callback=refuse_empty,
-    help="Corpus directory; wins over the one the set names.",
-)
 _STORE = click.option(
     "--store", metavar="FILE", help="Use the index in this store instead of a directory; pins stay unchecked."
 )
@@ -46,7 +39,7 @@ def command() -> None:
 
 @command.command(short_help="find labels that are wrong, stale or worth little")
 @click.argument("fixtures", metavar="SET")
-@_DIRECTORY
+@directory_option()
 @_STORE
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as cce.lint/v1 JSON.")
 @click.option("--strict", is_flag=True, help="Warnings fail as well.")
@@ -95,7 +88,7 @@ def lint(
 
 @command.command(short_help="note which text each anchor was made for")
 @click.argument("fixtures", metavar="SET")
-@_DIRECTORY
+@directory_option()
 @_WRITE
 @click.option("--renew", is_flag=True, help="Renew stale pins as well: the labels hold for the new text.")
 @click.option("--case", "ids", multiple=True, metavar="ID", help="Only this case; may be repeated.")
@@ -125,7 +118,7 @@ def pin(fixtures: str, directory: str | None, write: bool, renew: bool, ids: tup
 
 @command.command(short_help="let stale anchors follow their text")
 @click.argument("fixtures", metavar="SET")
-@_DIRECTORY
+@directory_option()
 @_WRITE
 def reanchor(fixtures: str, directory: str | None, write: bool) -> None:
     """Find where the text of each stale pin of SET went.
@@ -157,13 +150,7 @@ def reanchor(fixtures: str, directory: str | None, write: bool) -> None:
 
 @command.command(short_help="make cases to judge out of real queries")
 @click.option("--from", "source", required=True, metavar="FILE", help="Queries; - is standard input.")
-@click.option(
-    "--dir",
-    "directory",
-    metavar="DIR",
-    callback=refuse_empty,
-    help="The directory to search; the current one by default.",
-)
+@directory_option("The directory to search; the current one by default.")
 @click.option("--store", metavar="FILE", help="Search the index in this store; label then needs --dir.")
 @click.option(
     "--k", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="Results a backend."
@@ -221,7 +208,7 @@ def draft(
 
 @command.command(short_help="judge the candidates of drafts at the terminal")
 @click.argument("fixtures", metavar="SET")
-@_DIRECTORY
+@directory_option()
 @click.option("--case", "ids", multiple=True, metavar="ID", help="Only this case; may be repeated.")
 def label(fixtures: str, directory: str | None, ids: tuple[str, ...]) -> None:
     """Show one candidate of SET after another and take the answer.

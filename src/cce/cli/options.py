@@ -56,6 +56,13 @@ def refuse_empty(_context: click.Context, _parameter: click.Parameter, path: str
     return path
 
 
+def directory_option(
+    description: str = "Corpus directory; wins over the one the set names.",
+) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
+    """Give a command `--dir`, which it receives as `directory: str | None`; an empty one is refused."""
+    return click.option("--dir", "directory", metavar="DIR", callback=refuse_empty, help=description)
+
+
 def split_names(typed: str) -> tuple[str, ...]:
     """The names of a comma list, each once, in the order typed."""
     return tuple(dict.fromkeys(name.strip() for name in typed.split(",") if name.strip()))

@@ -9,10 +9,10 @@ import click
 from cce.cli.exits import warn
 from cce.cli.options import (
     cache_option,
+    directory_option,
     evidence_options,
     parse_backends,
     parse_comparison,
-    refuse_empty,
     require_one_corpus,
 )
 from cce.cli.progress import Progress
@@ -43,13 +43,7 @@ if TYPE_CHECKING:
     "  cce relevance eval/code.jsonl --evidence --report html=report.html",
 )
 @click.argument("fixtures", metavar="FIXTURES")
-@click.option(
-    "--dir",
-    "directory",
-    metavar="DIR",
-    callback=refuse_empty,
-    help="Corpus directory; wins over the one the set names.",
-)
+@directory_option()
 @click.option("--store", metavar="FILE", help="Score the index in this store instead of a directory.")
 @click.option(
     "--backend",

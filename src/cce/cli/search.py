@@ -8,7 +8,7 @@ import click
 
 from cce.cli.colours import has_colours, paint_path, paint_terms
 from cce.cli.exits import say, warn, write_result
-from cce.cli.options import cache_option, parse_backends, refuse_empty, require_one_corpus
+from cce.cli.options import cache_option, directory_option, parse_backends, require_one_corpus
 from cce.cli.progress import Progress
 from cce.errors import UsageError
 from cce.quoting import on_one_line
@@ -26,13 +26,7 @@ if TYPE_CHECKING:
     "  cce search overdue_fee --store src.index.json --json",
 )
 @click.argument("query", metavar="QUERY")
-@click.option(
-    "--dir",
-    "directory",
-    metavar="DIR",
-    callback=refuse_empty,
-    help="Directory to search; the current one by default.",
-)
+@directory_option("Directory to search; the current one by default.")
 @click.option(
     "--store", "store_path", metavar="FILE", help="Store to search; DIR/.cce/index.json if it is there."
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from cce.cli.exits import write_result
-from cce.cli.options import refuse_empty
+from cce.cli.options import directory_option
 from cce.cli.progress import Progress
 
 
@@ -17,13 +17,7 @@ from cce.cli.progress import Progress
     "  cce stats --dir src --json\n"
     "  cce stats --store src.index.json --dir src",
 )
-@click.option(
-    "--dir",
-    "directory",
-    metavar="DIR",
-    callback=refuse_empty,
-    help="Directory to compare with; the current one by default.",
-)
+@directory_option("Directory to compare with; the current one by default.")
 @click.option(
     "--store", "store_path", metavar="FILE", help="Store to look at; DIR/.cce/index.json by default."
 )

@@ -6,7 +6,6 @@ Metrics and their places are `policy`'s affair.
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -17,6 +16,7 @@ from cce.domain.evidence import MAX_RESAMPLES, MAX_SEED
 from cce.domain.scores import METRICS
 from cce.errors import CceError
 from cce.quoting import on_one_line, quoted
+from cce.registry import nearest_name
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -166,9 +166,8 @@ def _known_keys(outer: list[int | str]) -> list[str]:
 def unknown(noun: str, name: str, known: Iterable[str]) -> str:
     """As for every unknown name, but a set may know thousands: only the first few are listed."""
     known = [on_one_line(each) for each in known]
-    alike = [each for each in known if each.casefold() == name.casefold()]
-    nearest = alike or difflib.get_close_matches(name, known, n=1)
-    hint = f"; did you mean '{nearest[0]}'?" if nearest else ""
+    nearest = nearest_name(name, known)
+    hint = "" if nearest is None else f"; did you mean '{nearest}'?"
     more = ", …" if len(known) > _N_SHOWN else ""
     listed = ", ".join(known[:_N_SHOWN]) + more if known else "none"
     return f"unknown {noun} {quoted(name)}{hint} (known: {listed})"

@@ -41,8 +41,6 @@ def stale_pins(fixtures: FixtureSet, directory: str, paths: Iterable[str]) -> li
     directory  the corpus
     paths      the files that are indexed
     """
-    if not any(case.pins for case in fixtures.cases):
-        return []
     texts = CorpusTexts(directory, paths)
     stale = [(case, anchor) for case in fixtures.cases for anchor in stale_anchors(texts, case)]
     if not stale:

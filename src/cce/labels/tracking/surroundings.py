@@ -24,9 +24,9 @@ Sides = tuple[bytes, bytes]
 """Prints of the lines before and of those after, the nearest first."""
 
 
-def sides_of(table: LineTable, place: Place) -> Sides:
-    """Up to N_NEIGHBOURS lines on each side of a place."""
-    prints, reach = table.file_prints(place.path), N_NEIGHBOURS * PRINT_BYTES
+def sides_of(table: LineTable, place: Place, n_lines: int = N_NEIGHBOURS) -> Sides:
+    """Up to `n_lines` lines on each side of a place."""
+    prints, reach = table.file_prints(place.path), n_lines * PRINT_BYTES
     start, end = (place.first - 1) * PRINT_BYTES, place.last * PRINT_BYTES
     turned = bytearray(prints[max(0, start - reach) : start][::-1])
     turned[::2], turned[1::2] = turned[1::2], turned[::2]  # which had turned the bytes of each print, too
@@ -43,11 +43,7 @@ def n_agreeing(prints: bytes, others: bytes) -> int:
 
 def stands_between(table: LineTable, place: Place, kept: Sides) -> bool:
     """Whether the nearest lines of both sides are the same."""
-    prints = table.file_prints(place.path)
-    start, end = (place.first - 1) * PRINT_BYTES, place.last * PRINT_BYTES
-    before = prints[start - PRINT_BYTES : start] if start else _END
-    after = prints[end : end + PRINT_BYTES] or _END
-    return (before, after) == (kept[0][:PRINT_BYTES], kept[1][:PRINT_BYTES])
+    return sides_of(table, place, 1) == (kept[0][:PRINT_BYTES], kept[1][:PRINT_BYTES])
 
 
 def is_beside(kept: Sides, now: Sides) -> bool:
