@@ -313,6 +313,25 @@ def test_nothing_heavy_is_imported_before_it_is_needed(arguments: list[str]) -> 
     assert result.stderr.splitlines()[-1] == "[]"
 
 
+@pytest.mark.parametrize("run", ["cold", "warm"])
+def test_a_small_corpus_is_measured_without_numpy_and_pydantic(project: Path, run: str) -> None:
+    write_set(project, CASE)
+    program = (
+        "import sys; from cce.cli.main import main; code = main(sys.argv[1:]);"
+        "print(code, sorted({'numpy', 'pydantic', 'pydantic_core'} & set(sys.modules)), file=sys.stderr)"
+    )
+    for _ in range(1 if run == "cold" else 2):
+        result = subprocess.run(
+            [sys.executable, "-c", program, "relevance", "set.jsonl"],
+            cwd=project,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+    assert result.stderr.splitlines()[-1] == "0 []"
+
+
 posix_only = pytest.mark.skipif(os.name != "posix", reason="pipes, devices and signals of POSIX")
 
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cce.retrieval.embedding.hashing import HashEmbedder, fnv1a, hash_vectors
-from cce.retrieval.postings import build_postings
+from cce.retrieval.arrays.hash_vectors import fnv1a_of_all, hash_vectors
+from cce.retrieval.arrays.postings import build_postings
+from cce.retrieval.embedding.hashing import HashEmbedder, fnv1a
 from corpora import plain_embedding, plain_fnv
 
 
@@ -22,11 +23,12 @@ def embed(text: bytes) -> list[float]:
     [(b"", 0xCBF29CE484222325), (b"a", 0xAF63DC4C8601EC8C), (b"foobar", 0x85944171F73967E8)],
 )
 def test_fnv_has_the_published_values(token: bytes, digest: int) -> None:
-    assert fnv1a([token]).tolist() == [digest]
+    assert fnv1a(token) == digest
+    assert fnv1a_of_all([token]).tolist() == [digest]
 
 
 def test_fnv_keeps_the_order_given_whatever_the_lengths() -> None:
-    assert fnv1a([b"foobar", b"", b"a"]).tolist() == [
+    assert fnv1a_of_all([b"foobar", b"", b"a"]).tolist() == [
         0x85944171F73967E8,
         0xCBF29CE484222325,
         0xAF63DC4C8601EC8C,
@@ -34,14 +36,14 @@ def test_fnv_keeps_the_order_given_whatever_the_lengths() -> None:
 
 
 def test_fnv_of_no_tokens_is_empty() -> None:
-    assert fnv1a([]).dtype == np.uint64
-    assert fnv1a([]).shape == (0,)
+    assert fnv1a_of_all([]).dtype == np.uint64
+    assert fnv1a_of_all([]).shape == (0,)
 
 
 @settings(deadline=None, max_examples=100)
 @given(st.lists(st.binary(max_size=20), max_size=8))
 def test_fnv_wraps_at_64_bits_as_whole_numbers_do(tokens: list[bytes]) -> None:
-    assert fnv1a(tokens).tolist() == [plain_fnv(token) for token in tokens]
+    assert fnv1a_of_all(tokens).tolist() == [plain_fnv(token) for token in tokens]
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cce.numerals import ordering_keys
-from cce.retrieval.ordering import contenders, id_ranks, top_k
+from cce.numerals import ordering_key, ordering_keys
+from cce.retrieval.arrays import ordering as array_ordering
+from cce.retrieval.arrays.ordering import contenders, top_k
+from cce.retrieval.ordering import best_positions, id_ranks
 
 
 def best(keys: list[int], ranks: list[int], k: int) -> list[int]:
@@ -45,17 +47,15 @@ def test_the_best_are_the_first_of_all_sorted(data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("ids", list(permutations(["0f", "a0", "b1"])))
 def test_ids_rank_in_byte_order_wherever_they_stand(ids: tuple[str, ...]) -> None:
-    assert id_ranks(ids).tolist() == [["0f", "a0", "b1"].index(identity) for identity in ids]
+    assert id_ranks(ids) == [["0f", "a0", "b1"].index(identity) for identity in ids]
 
 
 def test_equal_ids_keep_index_order() -> None:
-    assert id_ranks(["b", "a", "b", "a"]).tolist() == [2, 0, 3, 1]
+    assert id_ranks(["b", "a", "b", "a"]) == [2, 0, 3, 1]
 
 
 def test_no_ids_have_no_ranks() -> None:
-    ranks = id_ranks([])
-    assert ranks.shape == (0,)
-    assert ranks.dtype == np.int64
+    assert id_ranks([]) == []
 
 
 NEAR = st.builds(
@@ -72,3 +72,25 @@ def test_looking_at_contenders_only_changes_nothing(scores: list[float], k: int)
     few = contenders(values, None, k)
     assert few[top_k(ordering_keys(values[few]), id_rank[few], k)].tolist() == expected
     assert few.tolist() == sorted(few.tolist())
+
+
+def test_scores_that_print_alike_are_ordered_by_id() -> None:
+    # 0.2000004 and 0.2 have the key 200000; a score that rounds to nothing is not positive.
+    scores = [0.2, 0.2000004, 0.3, 4e-7, -1.0]
+    assert best_positions(scores, [1, 0, 2, 3, 4], 5) == [2, 1, 0, 3, 4]
+    assert best_positions(scores, [0, 1, 2, 3, 4], 2) == [2, 0]
+    assert best_positions(scores, [0, 1, 2, 3, 4], 5, positive=True) == [2, 0, 1]
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.data(), st.lists(NEAR | st.floats(-1e3, 1e3), max_size=30), st.integers(0, 35), st.booleans())
+def test_lists_and_arrays_are_ordered_alike(
+    data: st.DataObject, scores: list[float], k: int, positive: bool
+) -> None:
+    ranks = data.draw(st.permutations(range(len(scores))))
+    expected = sorted(range(len(scores)), key=lambda p: (-ordering_key(scores[p]), ranks[p]))[:k]
+    if positive:
+        expected = [position for position in expected if ordering_key(scores[position]) > 0]
+    assert best_positions(scores, ranks, k, positive=positive) == expected
+    vector, rank_vector = np.array(scores, np.float64), np.array(ranks, np.int64)
+    assert array_ordering.best_positions(vector, rank_vector, k, positive=positive) == expected

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cce.retrieval.postings import Postings, build_postings
+from cce.retrieval.arrays.postings import Postings, build_postings
 from corpora import plain_tokens
 
 TEXTS = st.lists(st.text("ab C_é", max_size=12).map(str.encode), max_size=6)

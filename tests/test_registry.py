@@ -118,4 +118,5 @@ def test_names_cost_no_library_and_a_backend_only_its_own() -> None:
         "BACKENDS.names(); EMBEDDERS.names()"
     )
     assert not loaded_by(catalogs) & heavy
-    assert loaded_by(f"{catalogs}\nBACKENDS.load('bm25')") & heavy == {"numpy"}
+    assert not loaded_by(f"{catalogs}\nBACKENDS.load('hybrid')") & heavy
+    assert loaded_by(f"{catalogs}\nBACKENDS.load('bm25-okapi')") & heavy == {"numpy"}

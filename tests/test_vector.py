@@ -73,7 +73,7 @@ def test_k_may_exceed_what_there_is() -> None:
 def test_cosines_have_the_bits_of_a_plain_loop_over_dimensions(texts: list[str], query: str, k: int) -> None:
     index = index_texts(*texts)
     plain = plain_cosines(index, query)
-    assert index.cosines(query.encode()).tolist() == plain
+    assert list(index.scorer.cosines(query.encode())) == plain
     ranked = plain_order(index, dict(enumerate(plain)))[:k] if query.strip("é ") else []
     assert scored(rank(index, query, k)) == [(index.chunks[p], plain[p]) for p in ranked]
 

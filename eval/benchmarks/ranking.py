@@ -37,10 +37,11 @@ from rank_bm25 import BM25Okapi
 
 from cce.domain.chunk import Chunk
 from cce.numerals import ordering_keys
-from cce.retrieval.backends.bm25 import K1, B, Bm25Backend, bm25_scores
+from cce.retrieval.backends.bm25 import Bm25Backend, bm25_scores
 from cce.retrieval.backends.vector import VectorBackend
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.index import Index
+from cce.retrieval.okapi import K1, B
 from cce.tokens import tokenize
 
 K = 10
@@ -152,12 +153,12 @@ def ours(name: str, seconds: float, backend: Bm25Backend | VectorBackend, index:
 
 def bm25_of(chunks: Sequence[Chunk]) -> Scores:
     index = Index(chunks, {}, {}, HashEmbedder())
-    return lambda query: bm25_scores(index, query)
+    return lambda query: np.asarray(bm25_scores(index, query))
 
 
 def cosine_of(chunks: Sequence[Chunk]) -> Scores:
     index = Index(chunks, {}, {}, HashEmbedder())
-    return lambda query: index.cosines(query.encode())
+    return lambda query: np.asarray(index.scorer.cosines(query.encode()))
 
 
 def best(scores: NDArray[np.float64]) -> Sequence[int]:

@@ -5,14 +5,12 @@ Ranking looks at arrays and touches few chunks; the others never become objects.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import overload
 
-import numpy as np
-from numpy.typing import NDArray
-
 from cce.domain.chunk import Chunk
+from cce.retrieval.flat import Ints
 
 
 class ChunkTable(Sequence[Chunk]):
@@ -21,23 +19,22 @@ class ChunkTable(Sequence[Chunk]):
     def __init__(
         self,
         paths: Sequence[str],
-        file_of: NDArray[np.int64],
+        file_of: Sequence[int],
         chunk_ids: Sequence[str],
         kinds: Sequence[str],
         make: Callable[[int], Chunk],
-        extents: NDArray[np.int64] | None = None,
+        ends: Ints | None = None,
     ) -> None:
-        """`file_of`, int64[n_chunks], points into `paths`; `make` gives the chunk at a position.
+        """`file_of` has for each chunk a position in `paths`; `make` gives the chunk at a position.
 
-        `extents`, int64[n_chunks, 2], are first and last byte (exclusive) of each in its file, if known:
-        starts then ascend within a file.
+        `ends` has for each the byte behind it in its file, if known: starts then ascend within a file.
         """
         self._paths = paths
         self._file_of = file_of
         self.chunk_ids = chunk_ids
         self._kinds = kinds
         self._make = make
-        self._extents = extents
+        self._ends = ends
         self._made: list[Chunk | None] = [None] * len(chunk_ids)
 
     @classmethod
@@ -49,37 +46,37 @@ class ChunkTable(Sequence[Chunk]):
         file_of = [numbers.setdefault(chunk.file_path, len(numbers)) for chunk in chunks]
         chunk_ids = [chunk.chunk_id for chunk in chunks]
         kinds = [chunk.kind for chunk in chunks]
-        return cls(tuple(numbers), np.array(file_of, np.int64), chunk_ids, kinds, chunks.__getitem__)
+        return cls(tuple(numbers), file_of, chunk_ids, kinds, chunks.__getitem__)
 
     @cached_property
-    def positions_by_file(self) -> dict[str, Sequence[int]]:
+    def positions_by_file(self) -> Mapping[str, Sequence[int]]:
         """Chunk positions of each file that has any, files in the order of their first chunk."""
-        order = np.argsort(self._file_of, kind="stable").tolist()
-        ends = np.cumsum(np.bincount(self._file_of, minlength=len(self._paths))).tolist()
-        bounds = zip(self._paths, [0, *ends], ends, strict=False)
-        return {path: order[start:end] for path, start, end in bounds if start < end}
+        positions: dict[str, list[int]] = {}
+        for position, file in enumerate(self._file_of):
+            positions.setdefault(self._paths[file], []).append(position)
+        return positions
 
     def path_of(self, position: int) -> str:
         """The file of one chunk, which need not be made for that."""
-        return self._paths[int(self._file_of[position])]
+        return self._paths[self._file_of[position]]
 
     def outer_positions_of(self, path: str) -> Sequence[int]:
         """Chunk positions of one file without those of chunks known to lie within an earlier one."""
         positions = self.positions_by_file.get(path, ())
-        if self._extents is None or not positions:
+        if self._ends is None:
             return positions
         furthest, outer = -1, []
-        for position, end in zip(positions, self._extents[positions, 1].tolist(), strict=True):
-            if end > furthest:
+        for position in positions:
+            if self._ends[position] > furthest:
                 outer.append(position)
-                furthest = end
+                furthest = self._ends[position]
         return outer
 
     @cached_property
     def kinds_by_file(self) -> dict[str, set[str]]:
         """The kinds of the chunks of each file that has any."""
         kinds: dict[str, set[str]] = {}
-        for file, kind in dict.fromkeys(zip(self._file_of.tolist(), self._kinds, strict=True)):
+        for file, kind in dict.fromkeys(zip(self._file_of, self._kinds, strict=True)):
             kinds.setdefault(self._paths[file], set()).add(kind)
         return kinds
 
@@ -95,7 +92,7 @@ class ChunkTable(Sequence[Chunk]):
             return [self[number] for number in range(*position.indices(len(self)))]
         chunk = self._made[position]
         if chunk is None:
-            chunk = self._made[position] = self._make(position)
+            chunk = self._made[position] = self._make(position % len(self))
         return chunk
 
     def __iter__(self) -> Iterator[Chunk]:

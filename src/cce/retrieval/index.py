@@ -10,19 +10,21 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
 from cce.domain.chunk import Chunk
 from cce.retrieval.chunk_table import ChunkTable
-from cce.retrieval.embedding.hashing import HashEmbedder, HashVectors, hash_vectors
+from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.graph import ImportGraph
-from cce.retrieval.ordering import IntVector, id_ranks
-from cce.retrieval.postings import Postings, build_postings, invert
+from cce.retrieval.ordering import id_ranks
+from cce.retrieval.scorer import ListScorer
 from cce.retrieval.segment import Segment
+from cce.retrieval.token_counts import MANY_POSTINGS
 from cce.tokens import estimate_tokens
 
 if TYPE_CHECKING:
-    from cce.retrieval.embedding.contract import Embedder, FloatMatrix, FloatVector
+    from cce.retrieval.arrays.hash_vectors import HashVectors
+    from cce.retrieval.arrays.postings import Postings
+    from cce.retrieval.embedding.contract import Embedder, FloatMatrix
+    from cce.retrieval.scorer import Scorer
 
 _T = TypeVar("_T")
 
@@ -48,10 +50,9 @@ class Index:
         self._file_tokens = file_tokens
         self.embedder = embedder
         self._given_embeddings = embeddings
-        self._columns: dict[int, FloatVector] = {}
         self._derived: dict[Callable[[Index], Any], Any] = {}
         self._query: str | None = None
-        self._of_query: dict[Callable[[Index, str], Any], Any] = {}
+        self._of_query: dict[tuple[Callable[..., Any], tuple[int, ...]], Any] = {}
 
     @property
     def file_tokens(self) -> Mapping[str, int]:
@@ -59,13 +60,15 @@ class Index:
         return self._file_tokens
 
     @cached_property
-    def id_rank(self) -> IntVector:
-        """int64[n_chunks]: rank of each chunk id in byte order."""
+    def id_rank(self) -> list[int]:
+        """Rank of each chunk id in byte order, by position."""
         return id_ranks(self.chunks.chunk_ids)
 
     @cached_property
     def postings(self) -> Postings:
         """Token counts of every chunk."""
+        from cce.retrieval.arrays.postings import build_postings
+
         return build_postings(chunk.content for chunk in self.chunks)
 
     @cached_property
@@ -73,19 +76,28 @@ class Index:
         """float64[n_chunks, dimension]: the embedder's vectors, one row a chunk."""
         if self._given_embeddings is not None:
             return self._given_embeddings
-        if self._hash_vectors is not None:
-            return self._hash_vectors.rows()
-        return self.embedder.embed([chunk.content for chunk in self.chunks])
+        if not self._is_hashed:
+            return self.embedder.embed([chunk.content for chunk in self.chunks])
+        return self._hash_vectors().rows()
 
     @cached_property
-    def _hash_vectors(self) -> HashVectors | None:
-        """The vectors of the hash embedder, from the postings: nothing is tokenised twice."""
-        is_hashed = isinstance(self.embedder, HashEmbedder) and self._given_embeddings is None
-        return hash_vectors(self.postings) if is_hashed else None
+    def scorer(self) -> Scorer:
+        """What knows bm25 scores and cosines of all chunks."""
+        from cce.retrieval.arrays.scorer import ArrayScorer, EmbeddingColumns
 
-    @cached_property
-    def _embedding_columns(self) -> FloatMatrix:
-        return np.ascontiguousarray(self.embeddings.T)
+        if self._is_hashed:
+            return ArrayScorer(self.postings, self.embedder, self._hash_vectors)
+        return ArrayScorer(self.postings, self.embedder, lambda: EmbeddingColumns(self.embeddings))
+
+    def _hash_vectors(self) -> HashVectors:
+        from cce.retrieval.arrays.hash_vectors import hash_vectors
+
+        return hash_vectors(self.postings)
+
+    @property
+    def _is_hashed(self) -> bool:
+        """Whether the vectors follow from the tokens, so that nothing is tokenised twice."""
+        return isinstance(self.embedder, HashEmbedder) and self._given_embeddings is None
 
     @property
     def positions_by_file(self) -> Mapping[str, Sequence[int]]:
@@ -99,16 +111,17 @@ class Index:
         made: _T = self._derived[build]
         return made
 
-    def of_query(self, compute: Callable[[Index, str], _T], query: str) -> _T:
-        """What `compute` makes of `query`, once for all backends that are asked the same query in turn.
+    def of_query(self, compute: Callable[..., _T], query: str, *rest: int) -> _T:
+        """`compute(self, query, *rest)`, once for all backends that are asked the same query in turn.
 
         Only the newest query's is kept: scores of every chunk for every query would fill the memory.
         """
         if query != self._query:
             self._query, self._of_query = query, {}
-        if compute not in self._of_query:
-            self._of_query[compute] = compute(self, query)
-        made: _T = self._of_query[compute]
+        key = compute, rest
+        if key not in self._of_query:
+            self._of_query[key] = compute(self, query, *rest)
+        made: _T = self._of_query[key]
         return made
 
     def forget_query(self) -> None:
@@ -126,27 +139,6 @@ class Index:
     def graph(self) -> ImportGraph:
         """Which indexed file imports which."""
         return ImportGraph(tuple(self.positions_by_file), self.file_imports)
-
-    def cosines(self, query: bytes) -> FloatVector:
-        """float64[n_chunks]: cosine of every chunk with the query, summed over dimensions in order.
-
-        A dimension where the query is 0 adds exactly 0, so leaving it out keeps every bit.
-        """
-        cosines = np.zeros(len(self.chunks))
-        if self.chunks:
-            (vector,) = self.embedder.embed([query])
-            for dimension in np.flatnonzero(vector).tolist():
-                cosines += vector[dimension] * self._dimension(dimension)
-        return cosines
-
-    def _dimension(self, number: int) -> FloatVector:
-        """One coordinate of all vectors; those that queries ask for stay at hand."""
-        column = self._columns.get(number)
-        if column is None:
-            of_hash = self._hash_vectors
-            column = self._embedding_columns[number] if of_hash is None else of_hash.dimension(number)
-            self._columns[number] = column
-        return column
 
 
 class SegmentIndex(Index):
@@ -172,4 +164,14 @@ class SegmentIndex(Index):
     @cached_property
     def postings(self) -> Postings:
         """Token counts of every chunk."""
+        from cce.retrieval.arrays.postings import invert
+
         return invert(self.segment.token_counts)
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """As for Index; a small corpus is scored without numpy, whose import would take longer."""
+        token_counts = self.segment.token_counts
+        if self._is_hashed and len(token_counts.terms) < MANY_POSTINGS:
+            return ListScorer(token_counts)
+        return super().scorer

@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from cce.retrieval.cache import Cache
 from cce.retrieval.corpus import SkipReason, walk, why_absent
 from cce.retrieval.embedding.contract import Embedder
@@ -111,6 +109,8 @@ def _process_changed(
 
 def _embed_all(index: Index, watch: Watch) -> FloatMatrix:
     """A model takes its time: ask it batch by batch, so that the user sees it work."""
+    import numpy as np
+
     texts = [chunk.content for chunk in index.chunks]
     blocks = [np.empty((0, index.embedder.dimension))]
     for start in range(0, len(texts), _BATCH):

@@ -4,48 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
+from cce.numerals import ordering_key
 
-IntVector = NDArray[np.int64]
+# A score that is two millionths below the k-th best has a smaller key. So keys, which cost more to
+# find than the k-th best score, are found for few.
+KEY_MARGIN = 2e-6
 
 
-def id_ranks(chunk_ids: Sequence[str]) -> IntVector:
-    """int64[n]: rank of each id in byte order. Ids are hex digits, so text order is byte order.
+def id_ranks(chunk_ids: Sequence[str]) -> list[int]:
+    """Rank of each id in byte order. Ids are hex digits, so text order is byte order.
 
     Two functions with one text on one line share an id; they keep index order.
     """
-    ranks = np.empty(len(chunk_ids), np.int64)
-    ranks[sorted(range(len(chunk_ids)), key=chunk_ids.__getitem__)] = np.arange(len(chunk_ids))
+    ranks = [0] * len(chunk_ids)
+    for rank, position in enumerate(sorted(range(len(chunk_ids)), key=chunk_ids.__getitem__)):
+        ranks[position] = rank
     return ranks
 
 
-def contenders(scores: NDArray[np.float64], positions: IntVector | None, k: int) -> IntVector:
-    """Those of `positions` (all, if None), ascending, whose scores may be among the k best by key.
+def best_positions(
+    scores: Sequence[float], id_rank: Sequence[int], k: int, *, positive: bool = False
+) -> list[int]:
+    """Positions of the k best scores, best first; with `positive` only those that round to more than 0.
 
-    A score that is two millionths below the k-th best has a smaller key. So keys, which cost more to
-    find than a partition, are found for few.
+    `id_rank` is the rank of each chunk id in byte order: the tie-break.
     """
-    among = scores if positions is None else scores[positions]
-    if 0 < k < len(among):
-        kth_best = np.partition(among, len(among) - k)[len(among) - k]
-        places = np.flatnonzero(among >= kth_best - 2e-6)
-    else:
-        places = np.arange(len(among), dtype=np.int64)
-    contending: IntVector = places if positions is None else positions[places]
-    return contending
-
-
-def top_k(keys: IntVector, id_rank: IntVector, k: int) -> IntVector:
-    """Positions of the k best chunks, best first.
-
-    keys     int64[n_chunks]; ordering keys of the scores
-    id_rank  int64[n_chunks]; rank of each chunk id in byte order: the tie-break
-    returns  int64[min(k, n_chunks)]
-    """
-    candidates = np.arange(len(keys), dtype=np.int64)
-    if 0 < k < len(keys):
-        threshold = np.partition(keys, len(keys) - k)[len(keys) - k]
-        candidates = np.flatnonzero(keys >= threshold)  # ties at the threshold stay in
-    order = np.lexsort((id_rank[candidates], -keys[candidates]))
-    return candidates[order[:k]]
+    positions: Sequence[int] = range(len(scores))
+    if positive:
+        positions = [position for position, score in enumerate(scores) if score > 0]
+    if 0 < k < len(positions):
+        among = sorted([scores[position] for position in positions] if positive else scores)
+        lowest = among[-k] - KEY_MARGIN
+        positions = [position for position in positions if scores[position] >= lowest]
+    keys = {position: ordering_key(scores[position]) for position in positions}
+    best = sorted(keys, key=lambda position: (-keys[position], id_rank[position]))[:k]
+    return [position for position in best if keys[position] > 0] if positive else best

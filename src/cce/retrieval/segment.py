@@ -6,21 +6,20 @@ keeps, so they can be cut at file boundaries and joined again; an index is one s
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
-
-import numpy as np
-from numpy.typing import NDArray
+from itertools import chain, pairwise, repeat
 
 from cce.domain.chunk import Chunk
 from cce.retrieval.chunk_table import ChunkTable
 from cce.retrieval.chunking.languages import CHUNK_KINDS, language_name
 from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_id
-from cce.retrieval.occurrences import IntVector
+from cce.retrieval.flat import Ints, concatenated, concatenated_starts, shifted, starts_of
 from cce.retrieval.token_counts import (
+    TokenCounter,
     TokenCounts,
-    concatenate_starts,
     count_span_tokens,
     cut_token_counts,
     merge_token_counts,
@@ -28,6 +27,8 @@ from cce.retrieval.token_counts import (
 from cce.tokens import estimate_tokens
 
 _N_TEXTS_KEPT = 64
+_ID_DIGITS = 16
+_SPAN_FIELDS = 4
 _KIND_NUMBERS = {kind: number for number, kind in enumerate(CHUNK_KINDS)}
 
 
@@ -39,10 +40,10 @@ class Segment:
     texts         scrubbed UTF-8
     digests       SHA-256 of each file as it was read, before scrubbing
     imports       module names, in first-seen order
-    starts        int64[n_files + 1]
-    spans         int64[n_chunks, 4]; start and end byte (exclusive), first and last line
-    kinds         int16[n_chunks]; positions in CHUNK_KINDS
-    chunk_ids     S16[n_chunks]
+    starts        q[n_files + 1]
+    spans         q[4 * n_chunks]; of each start and end byte (exclusive), first and last line
+    kinds         h[n_chunks]; positions in CHUNK_KINDS
+    chunk_ids     16 hex digits of each chunk, one behind the other
     token_counts  of the chunks' contents
     """
 
@@ -50,22 +51,24 @@ class Segment:
     texts: Sequence[bytes]
     digests: Sequence[bytes]
     imports: Sequence[tuple[str, ...]]
-    starts: IntVector
-    spans: IntVector
-    kinds: NDArray[np.int16]
-    chunk_ids: NDArray[np.bytes_]
+    starts: Ints
+    spans: Ints
+    kinds: Ints
+    chunk_ids: bytes
     token_counts: TokenCounts
 
     def chunk_table(self) -> ChunkTable:
         """The chunks, in index order."""
-        file_of = np.repeat(np.arange(len(self.paths), dtype=np.int64), np.diff(self.starts))
-        chunk_ids = self.chunk_ids.astype(str).tolist()
+        n_chunks = [end - start for start, end in pairwise(self.starts)]
+        file_of = list(chain.from_iterable(map(repeat, range(len(n_chunks)), n_chunks)))
+        chunk_ids = _split(self.chunk_ids.decode(), _ID_DIGITS)
         text_of = lru_cache(_N_TEXTS_KEPT)(self.texts.__getitem__)
 
         def make(position: int) -> Chunk:
-            file = int(file_of[position])
+            file = file_of[position]
             path = self.paths[file]
-            start, end, start_line, end_line = self.spans[position].tolist()
+            first = position * _SPAN_FIELDS
+            start, end, start_line, end_line = self.spans[first : first + _SPAN_FIELDS]
             content = text_of(file)[start:end]
             chunk_type, kind = CHUNK_KINDS[self.kinds[position]]
             return Chunk(
@@ -80,15 +83,15 @@ class Segment:
                 estimate_tokens(len(content)),
             )
 
-        kinds = [CHUNK_KINDS[number][1] for number in self.kinds.tolist()]
-        return ChunkTable(self.paths, file_of, chunk_ids, kinds, make, self.spans[:, :2])
+        kinds = [CHUNK_KINDS[number][1] for number in self.kinds]
+        return ChunkTable(self.paths, file_of, chunk_ids, kinds, make, self.spans[1::_SPAN_FIELDS])
 
 
-def build_segment(files: Sequence[ChunkedFile], digests: Sequence[bytes]) -> Segment:
+def build_segment(
+    files: Sequence[ChunkedFile], digests: Sequence[bytes], count_tokens: TokenCounter = count_span_tokens
+) -> Segment:
     """The segment of `files`, which come in path order, each read as bytes of the given digest."""
     spans = [span for file in files for span in file.spans]
-    starts = np.zeros(len(files) + 1, np.int64)
-    np.cumsum([len(file.spans) for file in files], out=starts[1:])
     identities = [
         chunk_id(file.path, span.start_line, span.end_line, file.text[span.start : span.end])
         for file in files
@@ -99,11 +102,11 @@ def build_segment(files: Sequence[ChunkedFile], digests: Sequence[bytes]) -> Seg
         tuple(file.text for file in files),
         tuple(digests),
         tuple(file.imports for file in files),
-        starts,
-        np.array([span[:4] for span in spans], np.int64).reshape(-1, 4),
-        np.array([_KIND_NUMBERS[span.chunk_type, span.kind] for span in spans], np.int16),
-        np.array(identities, "S16"),
-        count_span_tokens((file.text, [span[:2] for span in file.spans]) for file in files),
+        starts_of(len(file.spans) for file in files),
+        array("q", list(chain.from_iterable((s.start, s.end, s.start_line, s.end_line) for s in spans))),
+        array("h", [_KIND_NUMBERS[span.chunk_type, span.kind] for span in spans]),
+        "".join(identities).encode(),
+        count_tokens((file.text, [span[:2] for span in file.spans]) for file in files),
     )
 
 
@@ -115,10 +118,10 @@ def cut_segment(segment: Segment, start: int, end: int) -> Segment:
         segment.texts[start:end],
         segment.digests[start:end],
         segment.imports[start:end],
-        segment.starts[start : end + 1] - first,
-        segment.spans[first:last],
+        shifted(segment.starts[start : end + 1], first),
+        segment.spans[first * _SPAN_FIELDS : last * _SPAN_FIELDS],
         segment.kinds[first:last],
-        segment.chunk_ids[first:last],
+        segment.chunk_ids[first * _ID_DIGITS : last * _ID_DIGITS],
         cut_token_counts(segment.token_counts, first, last),
     )
 
@@ -130,10 +133,10 @@ def join_segments(segments: Sequence[Segment]) -> Segment:
         tuple(text for segment in segments for text in segment.texts),
         tuple(digest for segment in segments for digest in segment.digests),
         tuple(names for segment in segments for names in segment.imports),
-        concatenate_starts([segment.starts for segment in segments]),
-        np.concatenate([segment.spans for segment in segments]),
-        np.concatenate([segment.kinds for segment in segments]),
-        np.concatenate([segment.chunk_ids for segment in segments]),
+        concatenated_starts([segment.starts for segment in segments]),
+        concatenated("q", [segment.spans for segment in segments]),
+        concatenated("h", [segment.kinds for segment in segments]),
+        b"".join(segment.chunk_ids for segment in segments),
         merge_token_counts([segment.token_counts for segment in segments]),
     )
 
@@ -151,3 +154,7 @@ def merge_segments(old: Segment, kept: Set[str], new: Segment) -> Segment:
             runs.append([source])
     parts = [cut_segment(run[0][1], run[0][2], run[-1][2] + 1) for run in runs]
     return join_segments(parts) if parts else cut_segment(new, 0, 0)
+
+
+def _split(text: str, width: int) -> list[str]:
+    return [text[start : start + width] for start in range(0, len(text), width)]

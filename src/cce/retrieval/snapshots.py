@@ -1,8 +1,8 @@
-"""Snapshots: a segment as one file of flat arrays, to be mapped into memory and used as it is.
+"""Snapshots: a segment as one file of flat sequences, to be mapped into memory and used as it is.
 
-    magic | length of the head | head (JSON) | arrays, each on a multiple of 64 bytes | digest
+    magic | length of the head | head (JSON) | sequences, each on a multiple of 64 bytes | digest
 
-The digest covers all before it, and the head names the pipeline that made the arrays. A file that is
+The digest covers all before it, and the head names the pipeline that made the sequences. A file that is
 torn, foreign, tampered with or of another version is no snapshot; who reads it finds None and no error.
 """
 
@@ -15,29 +15,27 @@ import os
 import stat
 import struct
 import sys
+from array import array
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, overload
 
-import numpy as np
-from numpy.typing import NDArray
-
+from cce.retrieval.flat import Ints, starts_of
 from cce.retrieval.segment import Segment
 from cce.retrieval.token_counts import TokenCounts
 
-_MAGIC = b"cce segment\n"
+_MAGIC = b"cce segment 2\n"
 _LENGTH = struct.Struct("<Q")
 _ALIGNMENT = 64
 _DIGEST_BYTES = 32
 
-Array = NDArray[Any]
 Bytes = bytes | memoryview
 
 
 class ByteSlices(Sequence[bytes]):
     """Texts that lie behind each other in one buffer; each becomes an object when it is asked for."""
 
-    def __init__(self, buffer: memoryview, starts: NDArray[np.int64]) -> None:
+    def __init__(self, buffer: memoryview, starts: Ints) -> None:
         """Text i is `buffer[starts[i]:starts[i + 1]]`."""
         self._buffer = buffer
         self._starts = starts
@@ -58,16 +56,16 @@ class ByteSlices(Sequence[bytes]):
 
 def encode_snapshot(segment: Segment, fingerprint: str) -> Iterator[Bytes]:
     """The pieces of the file; `fingerprint` names everything besides the files that decided their form."""
-    arrays = _arrays_of(segment)
+    parts = _parts_of(segment)
     head = {
         "fingerprint": fingerprint,
-        "imports": [list(names) for names in segment.imports],
-        "paths": list(segment.paths),
-        "arrays": _layout(arrays),
+        "imports": segment.imports,
+        "paths": segment.paths,
+        "parts": _layout(parts),
     }
     text = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
     digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
-    for piece in _pieces(text, list(arrays.values())):
+    for piece in _pieces(text, list(parts.values())):
         digest.update(piece)
         yield piece
     yield digest.digest()
@@ -80,55 +78,50 @@ def read_snapshot(path: str, fingerprint: str) -> Segment | None:
         if buffer is None or not _is_sound(buffer):
             return None
         return _decode(buffer, fingerprint)
-    # Whatever a digest does not catch: a head of other shape, arrays that end behind the file.
+    # Whatever a digest does not catch: a head of other shape, parts that end behind the file.
     except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError, struct.error):
         return None
 
 
-def _arrays_of(segment: Segment) -> dict[str, Array]:
+def _parts_of(segment: Segment) -> dict[str, memoryview]:
     counts = segment.token_counts
-    return {
-        "texts": np.frombuffer(b"".join(segment.texts), np.uint8),
-        "text_starts": _starts_of(segment.texts),
-        "digests": np.frombuffer(b"".join(segment.digests), np.uint8),
+    parts: dict[str, bytes | Ints] = {
+        "texts": b"".join(segment.texts),
+        "text_starts": starts_of(map(len, segment.texts)),
+        "digests": b"".join(segment.digests),
         "starts": segment.starts,
         "spans": segment.spans,
         "kinds": segment.kinds,
-        "chunk_ids": segment.chunk_ids.view(np.uint8) if len(segment.chunk_ids) else np.empty(0, np.uint8),
-        "vocabulary": np.frombuffer(b"".join(counts.vocabulary), np.uint8),
-        "word_starts": _starts_of(counts.vocabulary),
+        "chunk_ids": segment.chunk_ids,
+        "vocabulary": b"".join(counts.vocabulary),
+        "word_starts": starts_of(map(len, counts.vocabulary)),
         "token_starts": counts.starts,
         "terms": counts.terms,
         "counts": counts.counts,
     }
+    return {name: memoryview(part) for name, part in parts.items()}
 
 
 def _split(text: bytes, starts: Sequence[int]) -> list[bytes]:
     return [text[start:end] for start, end in pairwise(starts)]
 
 
-def _starts_of(texts: Sequence[bytes]) -> NDArray[np.int64]:
-    starts = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum([len(text) for text in texts], out=starts[1:])
-    return starts
-
-
-def _layout(arrays: dict[str, Array]) -> dict[str, list[Any]]:
-    """Per array its type, its shape and where it starts behind the head."""
+def _layout(parts: dict[str, memoryview]) -> dict[str, list[Any]]:
+    """Per part the type code of its items, its size in bytes and where it starts behind the head."""
     layout: dict[str, list[Any]] = {}
     offset = 0
-    for name, array in arrays.items():
-        layout[name] = [array.dtype.str, list(array.shape), offset]
-        offset += array.nbytes + -array.nbytes % _ALIGNMENT
+    for name, part in parts.items():
+        layout[name] = [part.format, part.nbytes, offset]
+        offset += part.nbytes + -part.nbytes % _ALIGNMENT
     return layout
 
 
-def _pieces(head: bytes, arrays: Sequence[Array]) -> Iterator[Bytes]:
+def _pieces(head: bytes, parts: Sequence[memoryview]) -> Iterator[Bytes]:
     start = _MAGIC + _LENGTH.pack(len(head)) + head
     yield start + bytes(-len(start) % _ALIGNMENT)
-    for array in arrays:
-        yield np.ascontiguousarray(array).data.cast("B") if array.nbytes else b""
-        yield bytes(-array.nbytes % _ALIGNMENT)
+    for part in parts:
+        yield part.cast("B") if part.nbytes else b""
+        yield bytes(-part.nbytes % _ALIGNMENT)
 
 
 def _map(path: str) -> memoryview | None:
@@ -163,26 +156,28 @@ def _decode(buffer: memoryview, fingerprint: str) -> Segment | None:
     first = head_start + head_bytes
     first += -first % _ALIGNMENT
 
-    def array(name: str) -> Array:
-        dtype, shape, offset = head["arrays"][name]
-        n_items = int(np.prod(shape, dtype=np.int64))
-        return np.frombuffer(buffer, np.dtype(dtype), n_items, first + offset).reshape(shape)
+    def part(name: str) -> memoryview[int]:
+        typecode, n_bytes, offset = head["parts"][name]
+        piece = buffer[first + offset : first + offset + n_bytes]
+        if len(piece) != n_bytes:
+            raise ValueError(f"{name} ends behind the file")
+        return piece.cast(typecode) if n_bytes else memoryview(array(typecode))
 
-    digests = array("digests").tobytes()
+    digests = part("digests").tobytes()
     n_files = len(head["paths"])
     return Segment(
         paths=tuple(head["paths"]),
-        texts=ByteSlices(array("texts").data, array("text_starts")),
+        texts=ByteSlices(part("texts"), part("text_starts")),
         digests=[digests[start : start + 32] for start in range(0, 32 * n_files, 32)],
         imports=[tuple(names) for names in head["imports"]],
-        starts=array("starts"),
-        spans=array("spans"),
-        kinds=array("kinds"),
-        chunk_ids=array("chunk_ids").view("S16"),
+        starts=part("starts"),
+        spans=part("spans"),
+        kinds=part("kinds"),
+        chunk_ids=part("chunk_ids").tobytes(),
         token_counts=TokenCounts(
-            _split(array("vocabulary").tobytes(), array("word_starts").tolist()),
-            array("token_starts"),
-            array("terms"),
-            array("counts"),
+            _split(part("vocabulary").tobytes(), part("word_starts")),
+            part("token_starts"),
+            part("terms"),
+            part("counts"),
         ),
     )

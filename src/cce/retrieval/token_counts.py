@@ -1,26 +1,25 @@
-"""Token counts: how often each text holds each token, text after text, in flat arrays.
+"""Token counts: how often each text holds each token, text after text, in flat sequences.
 
-Texts may be spans of others, which may lie in each other, such as a class and its methods: what they
-share is tokenised once. Work goes on in blocks of about a megabyte, so that memory does not grow
-with it.
+Counting here takes a text at a time. `arrays.counting` gives the same counts, in another order of the
+vocabulary, and is faster once numpy has been imported; who calls chooses.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, count, pairwise
+from itertools import count
 
-import numpy as np
-from numpy.typing import NDArray
-
-from cce.retrieval.occurrences import IntVector, Occurrences, find_occurrences
+from cce.retrieval.flat import Ints, concatenated, concatenated_starts, shifted
+from cce.tokens import tokenize
 
 SpannedText = tuple[bytes, Sequence[tuple[int, int]]]
 """A text and spans of it, each as first byte and last (exclusive)."""
 
-_BLOCK_BYTES = 1 << 20
+# From so many postings on numpy is worth its import. Both ways give the same numbers.
+MANY_POSTINGS = 16_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,31 +27,32 @@ class TokenCounts:
     """Text i holds `vocabulary[terms[j]]` `counts[j]` times, for j in `starts[i]:starts[i + 1]`.
 
     vocabulary  each token once
-    starts      int64[n_texts + 1]
-    terms       int32[n_postings]; no term twice within a text
-    counts      int32[n_postings]; at least 1
+    starts      q[n_texts + 1]
+    terms       i[n_postings]; no term twice within a text
+    counts      i[n_postings]; at least 1
     """
 
     vocabulary: Sequence[bytes]
-    starts: IntVector
-    terms: NDArray[np.int32]
-    counts: NDArray[np.int32]
-
-    def lengths(self) -> IntVector:
-        """int64[n_texts]: tokens of each text, repeats counted."""
-        totals = np.zeros(len(self.counts) + 1, np.int64)
-        np.cumsum(self.counts, out=totals[1:])
-        return totals[self.starts[1:]] - totals[self.starts[:-1]]
+    starts: Ints
+    terms: Ints
+    counts: Ints
 
 
-def count_tokens(texts: Iterable[bytes]) -> TokenCounts:
-    """The token counts of `texts`; cost grows with their bytes."""
-    return count_span_tokens((text, [(0, len(text))]) for text in texts)
+TokenCounter = Callable[[Iterable[SpannedText]], TokenCounts]
+"""Gives the token counts of all spans of all texts, in that order."""
 
 
 def count_span_tokens(texts: Iterable[SpannedText]) -> TokenCounts:
-    """The token counts of all spans of all texts, in that order; every text is tokenised once."""
-    return merge_token_counts([_count_block(block) for block in _blocks(texts)])
+    """The token counts of all spans of all texts, in that order; what spans share is counted for each."""
+    numbering: defaultdict[bytes, int] = defaultdict(count().__next__)
+    starts, terms, counts = array("q", [0]), array("i"), array("i")
+    for text, spans in texts:
+        for start, end in spans:
+            bag = Counter(tokenize(text[start:end]))
+            terms.extend(map(numbering.__getitem__, bag))
+            counts.extend(bag.values())
+            starts.append(len(terms))
+    return TokenCounts(tuple(numbering), starts, terms, counts)
 
 
 def merge_token_counts(parts: Sequence[TokenCounts]) -> TokenCounts:
@@ -60,121 +60,41 @@ def merge_token_counts(parts: Sequence[TokenCounts]) -> TokenCounts:
     if len(parts) == 1:
         return parts[0]
     numbering: defaultdict[bytes, int] = defaultdict(count().__next__)
-    terms = []
-    for part in parts:
-        renamed = np.fromiter(map(numbering.__getitem__, part.vocabulary), np.int32, len(part.vocabulary))
-        terms.append(renamed[part.terms])
+    renames = [array("i", map(numbering.__getitem__, part.vocabulary)) for part in parts]
+    rename = _renamed
+    if sum(len(part.terms) for part in parts) >= MANY_POSTINGS:
+        from cce.retrieval.arrays.terms import renamed as rename
+    renamed = [rename(part.terms, numbers) for part, numbers in zip(parts, renames, strict=True)]
     return TokenCounts(
         tuple(numbering),
-        concatenate_starts([part.starts for part in parts]),
-        np.concatenate([np.empty(0, np.int32), *terms]),
-        np.concatenate([np.empty(0, np.int32), *(part.counts for part in parts)]),
+        concatenated_starts([part.starts for part in parts]),
+        concatenated("i", renamed),
+        concatenated("i", [part.counts for part in parts]),
     )
 
 
 def cut_token_counts(whole: TokenCounts, start: int, end: int) -> TokenCounts:
     """Texts `start` (inclusive) to `end` (exclusive), over the tokens that occur in them."""
     first, last = whole.starts[start], whole.starts[end]
-    used, terms = np.unique(whole.terms[first:last], return_inverse=True)
+    find_used = _used_terms
+    if last - first >= MANY_POSTINGS:
+        from cce.retrieval.arrays.terms import used_terms as find_used
+    used, terms = find_used(whole.terms[first:last])
     return TokenCounts(
-        [whole.vocabulary[term] for term in used.tolist()],
-        whole.starts[start : end + 1] - first,
-        terms.astype(np.int32),
+        [whole.vocabulary[term] for term in used],
+        shifted(whole.starts[start : end + 1], first),
+        terms,
         whole.counts[first:last],
     )
 
 
-def concatenate_starts(parts: Sequence[IntVector]) -> IntVector:
-    """Boundaries of consecutive ranges, each part's beginning at 0, as those of one long sequence."""
-    sizes = [np.diff(part) for part in parts]
-    starts = np.zeros(sum(map(len, sizes)) + 1, np.int64)
-    np.cumsum(np.concatenate([np.empty(0, np.int64), *sizes]), out=starts[1:])
-    return starts
+def _renamed(terms: Ints, numbers: Ints) -> Ints:
+    """`numbers[term]` for every term."""
+    return array("i", map(numbers.__getitem__, terms))
 
 
-def _blocks(texts: Iterable[SpannedText]) -> Iterator[list[SpannedText]]:
-    block: list[SpannedText] = []
-    n_bytes = 0
-    for text, spans in texts:
-        block.append((text, spans))
-        n_bytes += len(text)
-        if n_bytes >= _BLOCK_BYTES:
-            yield block
-            block, n_bytes = [], 0
-    if block:
-        yield block
-
-
-def _count_block(block: Sequence[SpannedText]) -> TokenCounts:
-    """The token counts of the spans of a few texts, over the tokens that occur in them."""
-    # Joined by what is no letter, so that no token reaches from one text into the next.
-    joined = b"\n".join(text for text, _ in block)
-    offsets = accumulate((len(text) + 1 for text, _ in block), initial=0)
-    bounds = [
-        (offset + start, offset + end)
-        for (_, spans), offset in zip(block, offsets, strict=False)
-        for start, end in spans
-    ]
-    return _count_between(joined, np.array(bounds, np.int64).reshape(-1, 2))
-
-
-def _count_between(text: bytes, bounds: IntVector) -> TokenCounts:
-    """The token counts of `text[start:end]` for every row of `bounds`, int64[n_spans, 2]."""
-    found = find_occurrences(text)
-    firsts = np.searchsorted(found.ends, bounds[:, 0], side="right")
-    lasts = np.searchsorted(found.starts, bounds[:, 1], side="left")
-    cutting = _cutting(found, bounds, firsts, lasts)
-    if len(cutting):
-        return _count_between(*_set_apart(text, bounds, cutting))
-    parts = [
-        _count_occurrences(found, firsts[group], lasts[group]) for group in _groups(np.cumsum(lasts - firsts))
-    ]
-    counts = merge_token_counts(parts)
-    return cut_token_counts(counts, 0, len(bounds))  # without the words that are in no span
-
-
-def _cutting(found: Occurrences, bounds: IntVector, firsts: IntVector, lasts: IntVector) -> IntVector:
-    """The spans that begin or end inside a word, of which they hold a part only."""
-    holding = np.flatnonzero(firsts < lasts)
-    begins_inside = found.starts[firsts[holding]] < bounds[holding, 0]
-    ends_inside = found.ends[lasts[holding] - 1] > bounds[holding, 1]
-    cutting: IntVector = holding[begins_inside | ends_inside]
-    return cutting
-
-
-def _set_apart(text: bytes, bounds: IntVector, cutting: IntVector) -> tuple[bytes, IntVector]:
-    """The same spans, those that are `cutting` as texts of their own behind `text`."""
-    pieces, moved = [text], bounds.copy()
-    offset = len(text) + 1
-    for position in cutting.tolist():
-        start, end = bounds[position].tolist()
-        pieces.append(text[start:end])
-        moved[position] = offset, offset + end - start
-        offset += end - start + 1
-    return b"\n".join(pieces), moved
-
-
-def _groups(sizes: IntVector) -> Iterator[slice]:
-    """Spans in groups of about as many tokens as a block has; `sizes` are summed up.
-
-    Spans nest, so that a text may hold many times its own tokens.
-    """
-    edges = np.flatnonzero(np.diff(sizes // _BLOCK_BYTES, prepend=-1, append=-1))
-    yield from (slice(start, end) for start, end in pairwise(edges.tolist()))
-
-
-def _count_occurrences(found: Occurrences, firsts: IntVector, lasts: IntVector) -> TokenCounts:
-    """The counts of the tokens `firsts[i]:lasts[i]` for every i."""
-    n_spans, n_terms, sizes = len(firsts), max(len(found.vocabulary), 1), lasts - firsts
-    keys = np.repeat(np.arange(n_spans, dtype=np.int64) * n_terms, sizes)
-    places = np.arange(len(keys), dtype=np.int64) + np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes)
-    keys += found.terms[places]
-    keys.sort()
-    changes = np.flatnonzero(np.diff(keys, prepend=-1))
-    owners, terms = np.divmod(keys[changes], n_terms)
-    return TokenCounts(
-        found.vocabulary,
-        np.searchsorted(owners, np.arange(n_spans + 1, dtype=np.int64)),
-        terms.astype(np.int32),
-        np.diff(changes, append=len(keys)).astype(np.int32),
-    )
+def _used_terms(terms: Ints) -> tuple[Sequence[int], Ints]:
+    """The distinct terms, ascending, and for each term its place among them."""
+    used = sorted(set(terms))
+    places = {term: place for place, term in enumerate(used)}
+    return used, array("i", map(places.__getitem__, terms))

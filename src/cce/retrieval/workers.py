@@ -14,13 +14,14 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from cce.errors import CorpusError
 from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file
 from cce.retrieval.corpus import SkipReason, read_raw, scrub
 from cce.retrieval.segment import Segment, build_segment, join_segments
+from cce.retrieval.token_counts import TokenCounter, count_span_tokens
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 # Below this a pool costs more than it saves.
 _MIN_BYTES = 1_000_000
+# Above this importing numpy pays for itself by counting tokens faster.
+_MIN_BYTES_FOR_ARRAYS = 300_000
 _BATCH_BYTES = 250_000
 _MAX_PROCESSES = 8
 
@@ -46,11 +49,15 @@ class Counter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Files of one corpus to be processed together; `paths` are relative to `root`, in byte order."""
+    """Files of one corpus to be processed together; `paths` are relative to `root`, in byte order.
+
+    `count_tokens` decides how fast, never what comes out.
+    """
 
     root: str
     paths: tuple[str, ...]
     allow_secrets: bool
+    count_tokens: TokenCounter
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +76,10 @@ def process_files(
     Raises GrammarError, and CorpusError if a worker process dies.
     """
     sizes = [_size(root, path) for path in paths]
-    batches = [Batch(root, group, allow_secrets) for group in _group(paths, sizes)]
+    count_tokens = count_span_tokens
+    if sum(sizes) >= _MIN_BYTES_FOR_ARRAYS:
+        from cce.retrieval.arrays.counting import count_span_tokens as count_tokens
+    batches = [Batch(root, group, allow_secrets, count_tokens) for group in _group(paths, sizes)]
     n_processes = min(_n_processors(), len(batches), _MAX_PROCESSES)
     if n_processes < 2 or sum(sizes) < _MIN_BYTES:
         return _join(_process_here(batches, told))
@@ -88,7 +98,7 @@ def process_batch(batch: Batch) -> Processed:
         else:
             files.append(chunk_file(path, scrub(text, batch.allow_secrets)))
             digests.append(hashlib.sha256(text).digest())
-    return Processed(build_segment(files, digests), skipped)
+    return Processed(build_segment(files, digests, batch.count_tokens), skipped)
 
 
 def is_file_unchanged(root: str, path: str, digest: bytes) -> bool:
@@ -135,7 +145,7 @@ def _process_alone(batch: Batch) -> Processed:
     parts = []
     for path in batch.paths:
         context = _context()
-        worker = _Worker(context, [Batch(batch.root, (path,), batch.allow_secrets)], context.Value("q", 0))
+        worker = _Worker(context, [replace(batch, paths=(path,))], context.Value("q", 0))
         results = worker.results()
         worker.stop()
         if not results:

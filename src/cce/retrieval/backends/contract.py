@@ -9,15 +9,14 @@ without a token and an empty index give no hits; k may exceed the number of chun
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Protocol
 
 from cce.domain.ranking import Hit, Ranking
-from cce.numerals import ordering_keys
+from cce.retrieval import ordering
 from cce.retrieval.index import Index
-from cce.retrieval.ordering import IntVector, contenders, top_k
+
+if TYPE_CHECKING:
+    from cce.retrieval.scorer import Scores
 
 
 class Backend(Protocol):
@@ -30,14 +29,20 @@ class Backend(Protocol):
 BackendFactory = Callable[[Index], Backend]
 
 
-def best_positions(index: Index, scores: NDArray[np.float64], k: int, *, positive: bool) -> IntVector:
+# Of each of the rankings that hybrid fuses it takes three times as many hits as it gives. All backends
+# order as many, so that a query is ordered once.
+CANDIDATES_A_HIT = 3
+
+
+def best_positions(index: Index, scores: Scores, k: int, *, positive: bool) -> list[int]:
     """Positions of the k best scores; with `positive` only those that do not round to zero or less."""
-    positions = contenders(scores, np.flatnonzero(scores > 0) if positive else None, k)
-    keys = ordering_keys(scores[positions])
-    best = top_k(keys, index.id_rank[positions], k)
-    return positions[best[keys[best] > 0] if positive else best]
+    if isinstance(scores, list):
+        return ordering.best_positions(scores, index.id_rank, k, positive=positive)
+    from cce.retrieval.arrays.ordering import best_positions, id_rank_vector
+
+    return best_positions(scores, index.derived(id_rank_vector), k, positive=positive)
 
 
-def hits(index: Index, positions: Iterable[int], scores: NDArray[np.float64]) -> Ranking:
+def hits(index: Index, positions: Iterable[int], scores: Scores) -> Ranking:
     """The ranking that `positions` spell, each with its score."""
     return tuple(Hit(index.chunks[position], float(scores[position])) for position in positions)

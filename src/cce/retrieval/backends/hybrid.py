@@ -13,19 +13,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from cce.domain.ranking import Hit, Ranking
 from cce.domain.ranking_account import AccountedHit, GraphParts, HybridParts, RankingAccount, Share
 from cce.numerals import ordering_key
-from cce.retrieval.backends.bm25 import bm25_scores
-from cce.retrieval.backends.contract import best_positions
+from cce.retrieval.backends.bm25 import bm25_order, bm25_scores
 from cce.retrieval.backends.query_analysis import AnalyzedQuery, analyze_query
-from cce.retrieval.backends.vector import query_cosines
+from cce.retrieval.backends.vector import query_cosines, vector_order
 from cce.retrieval.index import Index
-from cce.retrieval.ordering import IntVector
+
+if TYPE_CHECKING:
+    from cce.retrieval.scorer import Scores
 
 RRF_OFFSET = 60
 LOOKUP_WEIGHT = 1.5
@@ -50,7 +49,7 @@ class _Candidates:
     ordered: Sequence[int]
     kept: Sequence[int]
     cut: Sequence[int]
-    cosines: NDArray[np.float64]
+    cosines: Scores
 
 
 class HybridBackend:
@@ -107,8 +106,8 @@ class HybridBackend:
             return None
         cosines = self._index.of_query(query_cosines, query)
         keyword_scores = self._index.of_query(bm25_scores, query)
-        by_vector = best_positions(self._index, cosines, max(3 * k, 1), positive=False)
-        by_keyword = best_positions(self._index, keyword_scores, 3 * k, positive=True)
+        by_vector = self._index.of_query(vector_order, query, k)
+        by_keyword = self._index.of_query(bm25_order, query, k)
         parts = self._fuse(analyzed, _ranks(by_vector), _ranks(by_keyword), cosines, keyword_scores)
         ordered = self._order({position: each.score for position, each in parts.items()})
         return _Candidates(parts, ordered, *self._thin_out(ordered, k), cosines)
@@ -118,8 +117,8 @@ class HybridBackend:
         query: AnalyzedQuery,
         vector_ranks: Mapping[int, int],
         keyword_ranks: Mapping[int, int],
-        cosines: NDArray[np.float64],
-        keyword_scores: NDArray[np.float64],
+        cosines: Scores,
+        keyword_scores: Scores,
     ) -> dict[int, HybridParts]:
         fused = {position: 1 / (RRF_OFFSET + rank - 1) for position, rank in vector_ranks.items()}
         keyword_weight = _keyword_weight(query)
@@ -203,7 +202,7 @@ class HybridBackend:
                     )
         return added
 
-    def _best_of_file(self, path: str, cosines: NDArray[np.float64]) -> list[int]:
+    def _best_of_file(self, path: str, cosines: Scores) -> list[int]:
         scores = {
             position: float(cosines[position]) for position in self._index.positions_by_file.get(path, ())
         }
@@ -221,9 +220,9 @@ def _penalty(path: str) -> float:
     return PATH_PENALTY if any(mark in lowered for mark in _PENALIZED) else 1.0
 
 
-def _ranks(positions: IntVector) -> dict[int, int]:
+def _ranks(positions: Sequence[int]) -> dict[int, int]:
     """1-based rank of each position."""
-    return dict(zip(positions.tolist(), range(1, len(positions) + 1), strict=True))
+    return {position: rank for rank, position in enumerate(positions, start=1)}
 
 
 def _shares(parts: HybridParts) -> tuple[Share, ...]:

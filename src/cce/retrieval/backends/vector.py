@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from cce.domain.ranking import Ranking
 from cce.domain.ranking_account import AccountedHit, RankingAccount
-from cce.retrieval.backends.contract import best_positions, hits
+from cce.retrieval.backends.contract import CANDIDATES_A_HIT, best_positions, hits
 from cce.retrieval.index import Index
 from cce.tokens import tokenize
 
 if TYPE_CHECKING:
-    from cce.retrieval.embedding.contract import FloatVector
+    from cce.retrieval.scorer import Scores
 
 
 class VectorBackend:
@@ -25,8 +25,8 @@ class VectorBackend:
         """The k best chunks; none for a query without a token, which has no vector."""
         if not tokenize(query.encode("utf-8", "replace")):
             return ()
-        cosines = self._index.of_query(query_cosines, query)
-        return hits(self._index, best_positions(self._index, cosines, k, positive=False), cosines)
+        positions = self._index.of_query(vector_order, query, k)[:k]
+        return hits(self._index, positions, self._index.of_query(query_cosines, query))
 
     def explain(self, query: str, k: int) -> RankingAccount:
         """The hits of `rank`, whose scores are all there is to tell."""
@@ -35,6 +35,12 @@ class VectorBackend:
         return RankingAccount(accounted, formula=("score = cosine of the chunk's vector and the query's",))
 
 
-def query_cosines(index: Index, query: str) -> FloatVector:
-    """float64[n_chunks]: the cosine of every chunk with `query`."""
-    return index.cosines(query.encode("utf-8", "replace"))
+def query_cosines(index: Index, query: str) -> Scores:
+    """The cosine of every chunk with `query`."""
+    return index.scorer.cosines(query.encode("utf-8", "replace"))
+
+
+def vector_order(index: Index, query: str, k: int) -> list[int]:
+    """Positions of the best chunks, best first: enough for k hits of any backend, and at least one."""
+    cosines = index.of_query(query_cosines, query)
+    return best_positions(index, cosines, max(CANDIDATES_A_HIT * k, 1), positive=False)

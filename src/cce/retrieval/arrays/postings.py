@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cce.retrieval.token_counts import TokenCounts, count_tokens
+from cce.retrieval.arrays.counting import count_span_tokens
+from cce.retrieval.token_counts import TokenCounts
 
 IntVector = NDArray[np.int64]
 
@@ -37,7 +38,7 @@ class Postings:
     def span(self, token: bytes) -> slice:
         """Where the postings of one token lie; empty if no chunk holds it."""
         term = self.vocabulary.get(token)
-        return slice(0) if term is None else slice(self.starts[term], self.starts[term + 1])
+        return slice(0, 0) if term is None else slice(self.starts[term], self.starts[term + 1])
 
     def of_token(self, token: bytes) -> tuple[IntVector, IntVector]:
         """(chunk positions, counts) of one token; both empty if no chunk holds it."""
@@ -47,22 +48,26 @@ class Postings:
 
 def build_postings(texts: Iterable[bytes]) -> Postings:
     """Tokenise every text; cost grows with their bytes."""
-    return invert(count_tokens(texts))
+    return invert(count_span_tokens((text, [(0, len(text))]) for text in texts))
 
 
 def invert(token_counts: TokenCounts) -> Postings:
     """The postings of texts whose tokens are counted already."""
-    n_texts, n_terms = len(token_counts.starts) - 1, len(token_counts.vocabulary)
-    chunks = np.repeat(np.arange(n_texts, dtype=np.int64), np.diff(token_counts.starts))
-    order = _places_by_term(token_counts.terms)
+    text_starts, counts = np.asarray(token_counts.starts), np.asarray(token_counts.counts)
+    terms = np.asarray(token_counts.terms)
+    n_texts, n_terms = len(text_starts) - 1, len(token_counts.vocabulary)
+    chunks = np.repeat(np.arange(n_texts, dtype=np.int64), np.diff(text_starts))
+    order = _places_by_term(terms)
     starts = np.zeros(n_terms + 1, np.int64)
-    np.cumsum(np.bincount(token_counts.terms, minlength=n_terms), out=starts[1:])
+    np.cumsum(np.bincount(terms, minlength=n_terms), out=starts[1:])
+    totals = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=totals[1:])
     return Postings(
         {token: term for term, token in enumerate(token_counts.vocabulary)},
         starts,
         chunks[order],
-        token_counts.counts[order].astype(np.int64),
-        token_counts.lengths(),
+        counts[order].astype(np.int64),
+        np.diff(totals[text_starts]),
     )
 
 

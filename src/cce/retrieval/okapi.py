@@ -1,0 +1,18 @@
+"""The formula of Okapi BM25 (Robertson & Walker 1994) with k1 = 1.2 and b = 0.75.
+
+    score = sum over the terms of idf * (k1 + 1) n / (n + k1 * (1 - b + b * length / mean length))
+
+The idf is ln(1 + (N - c + 0.5) / (c + 0.5)) for a term in c of N chunks, which is never negative.
+"""
+
+from __future__ import annotations
+
+import math
+
+K1 = 1.2
+B = 0.75
+
+
+def idf(n_chunks: int, n_holding: int) -> float:
+    """What a term weighs that `n_holding` of `n_chunks` chunks hold."""
+    return math.log(1 + (n_chunks - n_holding + 0.5) / (n_holding + 0.5))
