@@ -91,7 +91,7 @@ def gated(*reasons: Reason, cases: Sequence[Case] = CASES) -> FullReport:
     policy = GatePolicy("eval/gate.toml", "code.jsonl", "hybrid", "baseline.json", "bm25")
     fixtures = FixtureSet(FIXTURES_PATH, "../src", tuple(cases))
     gate = GateReport(policy, fixtures, "ab" * 32, full.report.backends[-1], full.report, reasons)
-    return replace(full, gate=gate, command=("cce", "gate", "eval/gate.toml"))
+    return full._replace(gate=gate, command=("cce", "gate", "eval/gate.toml"))
 
 
 MISSED = Reason(

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -377,7 +376,7 @@ def test_a_tree_of_a_hundred_thousand_nodes_is_read_as_a_small_one() -> None:
 
 
 def python_pack(**changes: object) -> LanguagePack:
-    return replace(PACKS[0], **changes)  # type: ignore[arg-type]
+    return PACKS[0]._replace(**changes)  # type: ignore[arg-type]
 
 
 def use_pack(monkeypatch: pytest.MonkeyPatch, pack: LanguagePack) -> None:

@@ -7,7 +7,6 @@ all anchors, a rank. From those the exact figures come back, and everything abov
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -49,7 +48,7 @@ def case_of(row: dict[str, Any], n_anchors: int) -> CaseScore:
 def backend_of(row: dict[str, Any], counts: dict[str, int]) -> BackendScore:
     score = summarize(row["backend"], [case_of(each, counts[each["id"]]) for each in row["per_query"]])
     # Lines have no counts to rebuild from: six decimals are all there is of the token figures.
-    return replace(score, tokens=tokens_of(row))
+    return score._replace(tokens=tokens_of(row))
 
 
 def rebuilt(oracle: Oracle, name: str, a: str, b: str) -> Report:

@@ -53,7 +53,7 @@ def test_what_is_only_to_review_is_no_error() -> None:
 def test_what_a_strict_gate_refuses_is_an_error() -> None:
     full = gated(WORSE)
     assert full.gate is not None
-    lines = render_github(replace(full, gate=replace(full.gate, is_strict=True))).splitlines()
+    lines = render_github(full._replace(gate=replace(full.gate, is_strict=True))).splitlines()
     assert lines[0] == (
         "::error title=GATE%3A REVIEW (more-worse),file=eval/code.jsonl,line=2::"
         "mrr worse for 2 cases, better for 1"

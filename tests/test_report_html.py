@@ -137,7 +137,7 @@ def test_hostile_names_of_backends_files_and_reasons_add_no_element() -> None:
         )
         gate = gated(replace(MISSED, text=name)).gate
         assert gate is not None
-        report = replace(full.report, corpus=name, embedder=name)
+        report = full.report._replace(corpus=name, embedder=name)
         return Page(render_html(FullReport(report, name, full.cases, replace(gate, report=report), (name,))))
 
     assert page(HOSTILE).elements == page("tame").elements
@@ -233,7 +233,7 @@ def test_charts_are_told_in_words_too(compared: Page) -> None:
 
 
 def test_a_page_of_saved_reports_has_no_drilldown_and_all_figures() -> None:
-    page = Page(render_html(replace(full_report(), cases=(), fixtures_path=None)))
+    page = Page(render_html(full_report()._replace(cases=(), fixtures_path=None)))
     assert page.texts["b"] == ["both", "lost", "won"]
     assert payload(page)["cases"] == []
     assert payload(page)["figures"][0][0] == [1_000_000, 1_000_000, 0]
@@ -244,12 +244,12 @@ def test_a_gate_shows_all_cases_of_the_candidate_and_those_the_baseline_lacks() 
     assert full.gate is not None
     comparison = full.report.comparison
     assert comparison is not None
-    short = replace(comparison.a, cases=comparison.a.cases[:2])
-    differences = tuple(replace(each, per_case=each.per_case[:2]) for each in comparison.differences)
-    report = replace(
-        full.report, comparison=replace(comparison, a=short, differences=differences), evidence=None
+    short = comparison.a._replace(cases=comparison.a.cases[:2])
+    differences = tuple(each._replace(per_case=each.per_case[:2]) for each in comparison.differences)
+    report = full.report._replace(
+        comparison=comparison._replace(a=short, differences=differences), evidence=None
     )
-    full = replace(full, report=report, gate=replace(full.gate, report=report))
+    full = full._replace(report=report, gate=replace(full.gate, report=report))
     rows = case_rows(full)
     assert [row.id for row in rows] == ["both", "lost", "won"]
     assert rows[2].scores[0] is None
@@ -263,9 +263,9 @@ def test_a_baseline_of_the_same_name_is_told_apart() -> None:
     full = gated()
     comparison = full.report.comparison
     assert comparison is not None
-    same = replace(comparison, a=replace(comparison.a, backend="hybrid"))
-    full = replace(full, report=replace(full.report, comparison=same))
-    full = replace(full, gate=replace(full.gate, report=full.report))  # type: ignore[type-var]
+    same = comparison._replace(a=comparison.a._replace(backend="hybrid"))
+    full = full._replace(report=full.report._replace(comparison=same))
+    full = full._replace(gate=replace(full.gate, report=full.report))  # type: ignore[type-var]
     assert compared_names(full) == ("baseline:hybrid", "hybrid")
     assert [column.name for column in columns(full)] == ["baseline:hybrid", "hybrid"]
 

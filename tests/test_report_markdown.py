@@ -291,11 +291,11 @@ def test_the_limit_holds_when_every_sign_of_every_text_must_be_escaped() -> None
     assert policy is not None
     gate = replace(policy, report=full.report, reasons=(replace(MISSED, text=sign),) * 300)
     assert len(render_markdown(full)) < GITHUB_LIMIT
-    assert len(render_markdown(replace(full, gate=gate))) < GITHUB_LIMIT
+    assert len(render_markdown(full._replace(gate=gate))) < GITHUB_LIMIT
 
 
 def test_a_report_without_a_drilldown_renders() -> None:
-    text = render_markdown(replace(full_report(), cases=(), fixtures_path=None))
+    text = render_markdown(full_report()._replace(cases=(), fixtures_path=None))
     assert tables(text)[1][0][:2] == ["case", "Δ P@k"], "without queries there is no column for them"
     assert [row[0] for row in tables(text)[1][1:]] == ["lost", "both", "won"]
 

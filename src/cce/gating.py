@@ -10,7 +10,7 @@ import hashlib
 import os
 import posixpath
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cce.domain.case import FixtureSet
 from cce.domain.evidence import Evidence, EvidenceOptions
@@ -148,8 +148,8 @@ def _read_baseline(policy: GatePolicy, place: str) -> SavedReport:
 
 def _with_critical(fixtures: FixtureSet, ids: Collection[str]) -> FixtureSet:
     """The set as the policy sees it, so that every report marks what is critical here."""
-    cases = (replace(case, critical=case.critical or case.id in ids) for case in fixtures.cases)
-    return replace(fixtures, cases=tuple(cases))
+    cases = (case._replace(critical=case.critical or case.id in ids) for case in fixtures.cases)
+    return fixtures._replace(cases=tuple(cases))
 
 
 def _measuring_plan(plan: GatePlan, sources: _Sources) -> Plan:
@@ -250,7 +250,7 @@ def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, embedder: st
             "put back what is missing, or accept a new baseline with --accept"
         )
     if not plan.is_accepting:
-        yield from edited_means(place, replace(pair.baseline, backend=plan.policy.baseline_backend))
+        yield from edited_means(place, pair.baseline._replace(backend=plan.policy.baseline_backend))
     if not plan.is_accepting and sources.old_embedder != embedder:
         yield (
             f"{place}: was measured with the embedder {on_one_line(sources.old_embedder or 'none')}, "

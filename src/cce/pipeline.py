@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cce.domain.case import Case, FixtureSet
 from cce.domain.ranking import Ranking
@@ -32,8 +31,7 @@ if TYPE_CHECKING:
     from cce.measurement.evidence import BackendFigures
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """What to measure; a comparison takes two backends.
 
     `store`, or else `directory`, wins over the corpus that the set names. A `cache` saves time only.
@@ -48,8 +46,7 @@ class Plan:
     cache: Cache | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Measurement:
+class Measurement(NamedTuple):
     """What each backend answered, what it scored, and its figures in the metrics wanted, in report order."""
 
     rankings: Mapping[str, Sequence[Ranking]]
@@ -57,8 +54,7 @@ class Measurement:
     figures: tuple[BackendFigures, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(NamedTuple):
     """The report, what it was made from, and what its reader should know besides: one line each."""
 
     report: Report

@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -29,8 +28,7 @@ _ELSEWHERE = frozenset({"reports", "as_json", "is_accepting", "no_cache"})
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
-class ReportFile:
+class ReportFile(NamedTuple):
     """One report to write: `path` as typed, `-` for standard output."""
 
     format: str

@@ -10,7 +10,7 @@ stands in a file, is the fixture reader's to know.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from cce.domain.chunk import Chunk
 from cce.errors import AnchorError
@@ -24,16 +24,14 @@ _RANGE = re.compile(r"([0-9]+)-([0-9]+)")
 _MAX_LINE_DIGITS = 600
 
 
-@dataclass(frozen=True, slots=True)
-class LineRange:
+class LineRange(NamedTuple):
     """Lines `first` to `last`, 1-based and inclusive; as wide as it likes, it costs the same."""
 
     first: int
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class Anchor:
+class Anchor(NamedTuple):
     """`text` is the anchor as written; of `path` and `kind` at least one is set, `lines` only with a path."""
 
     text: str

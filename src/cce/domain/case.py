@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import NamedTuple
 
 from cce.domain.anchor import Anchor
 
@@ -12,8 +12,7 @@ _NO_GRADES: Mapping[str, int] = MappingProxyType({})
 _NO_PINS: Mapping[str, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(NamedTuple):
     """One labelled query: `line` is where it stands in its file, `grades` maps anchor texts to 1..3.
 
     `pins` maps anchor texts to 16 hex digits over the text that each was made for.
@@ -25,10 +24,10 @@ class Case:
     k: int
     line: int
     tags: tuple[str, ...] = ()
-    grades: Mapping[str, int] = field(default_factory=lambda: _NO_GRADES)
+    grades: Mapping[str, int] = _NO_GRADES
     critical: bool = False
     note: str | None = None
-    pins: Mapping[str, str] = field(default_factory=lambda: _NO_PINS)
+    pins: Mapping[str, str] = _NO_PINS
 
     @property
     def is_ranged(self) -> bool:
@@ -36,8 +35,7 @@ class Case:
         return any(anchor.lines is not None for anchor in self.anchors)
 
 
-@dataclass(frozen=True, slots=True)
-class FixtureSet:
+class FixtureSet(NamedTuple):
     """The cases of one file, in file order; `corpus` is the header's default directory as written."""
 
     path: str

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """One indexed piece of a file, from scrubbed text.
 
     `file_path` is relative to the corpus, `/`-separated; lines are 1-based and inclusive;

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from cce.domain.scores import BackendScore
 
 
-@dataclass(frozen=True, slots=True)
-class PairedTest:
+class PairedTest(NamedTuple):
     """A two-sided paired t-test on per-case deltas; what is undefined is None."""
 
     n: int
@@ -24,8 +23,7 @@ class PairedTest:
         return self.n - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """One metric, B - A: `per_case` in case order, and `of_means` between the two backend means.
 
     In `per_case` and in `test` a difference within rounding noise is 0.
@@ -37,8 +35,7 @@ class Difference:
     test: PairedTest
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """`differences` has one entry per metric, in the order the report shows them."""
 
     a: BackendScore

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cce.domain.report import Report
 
@@ -12,8 +11,7 @@ if TYPE_CHECKING:
     from cce.domain.gate import GateReport
 
 
-@dataclass(frozen=True, slots=True)
-class FullReport:
+class FullReport(NamedTuple):
     """What every format is rendered from: the report, and what only some formats show besides.
 
     fixtures_path  the set as the user named it; None where saved reports were compared

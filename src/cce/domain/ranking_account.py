@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from cce.domain.ranking import Hit
@@ -50,8 +49,7 @@ class GraphParts(NamedTuple):
     cosine: float
 
 
-@dataclass(frozen=True, slots=True)
-class AccountedHit:
+class AccountedHit(NamedTuple):
     """A hit and how it got its score.
 
     `rank` is 1-based; of one that was left out for its file's other hits, the rank if none ever were.
@@ -64,8 +62,7 @@ class AccountedHit:
     parts: HybridParts | GraphParts | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RankingAccount:
+class RankingAccount(NamedTuple):
     """The ranking of one query, accounted for.
 
     hits     the first k, best first

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cce.domain.comparison import Comparison
 from cce.domain.scores import BackendScore
@@ -12,8 +11,7 @@ if TYPE_CHECKING:
     from cce.domain.evidence import Evidence
 
 
-@dataclass(frozen=True, slots=True)
-class SavedPair:
+class SavedPair(NamedTuple):
     """The files of two saved reports that were compared, and how many cases only one of them has.
 
     `notices` are warnings about what the files hold.
@@ -25,8 +23,7 @@ class SavedPair:
     notices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """What was measured: `corpus` as the user named it, one score per backend in report order.
 
     `saved` is set where the figures come from two reports; their six decimals are all there is.

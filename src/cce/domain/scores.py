@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 METRICS = ("precision_at_k", "recall", "mrr", "f1")
 """Names of the figures every case and every backend has, in report order."""
 
 
-@dataclass(frozen=True, slots=True)
-class TokenScore:
+class TokenScore(NamedTuple):
     """How well the retrieved lines cover the expected ones, weighed by tokens; each in [0, 1]."""
 
     precision: float
@@ -17,8 +16,7 @@ class TokenScore:
     iou: float
 
 
-@dataclass(frozen=True, slots=True)
-class CaseScore:
+class CaseScore(NamedTuple):
     """One case on one backend; `first_relevant_rank` is 1-based, `tokens` None for an unranged case."""
 
     id: str
@@ -36,8 +34,7 @@ class CaseScore:
         return self.precision_at_k, self.recall, self.mrr, self.f1
 
 
-@dataclass(frozen=True, slots=True)
-class BackendScore:
+class BackendScore(NamedTuple):
     """Plain means over all cases, in case order; `tokens` are means over the `n_ranged` ranged ones."""
 
     backend: str

@@ -6,7 +6,7 @@ A baseline has six decimals; what was measured is rounded alike, so that no diff
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cce.domain.case import FixtureSet
 from cce.domain.gate import Acceptance, Move
@@ -61,7 +61,7 @@ def pair_with_baseline(candidate: BackendScore, baseline: BackendScore, place: s
         )
     now, then, _ = pair_cases(as_saved(candidate), baseline, only_shared=True)
     return BaselinePair(
-        baseline=replace(then, backend=_name_beside(now.backend, then.backend)),
+        baseline=then._replace(backend=_name_beside(now.backend, then.backend)),
         candidate=now,
         unpaired=tuple(case.id for case in candidate.cases if ks.get(case.id) != case.k),
         removed=tuple(case.id for case in baseline.cases if case.id not in ids),
@@ -124,8 +124,7 @@ def _name_beside(candidate: str, baseline: str) -> str:
 
 
 def _saved_case(case: CaseScore) -> CaseScore:
-    return replace(
-        case,
+    return case._replace(
         precision_at_k=_rounded(case.precision_at_k),
         recall=_rounded(case.recall),
         mrr=_rounded(case.mrr),

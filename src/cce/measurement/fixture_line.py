@@ -7,10 +7,9 @@ are built, and each fault is put into words.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cce.domain.anchor import parse_anchor
 from cce.domain.case import Case
@@ -40,8 +39,7 @@ _RULES = {
 _MAX_SHOWN_BITS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """What a set's first line may say: the default corpus directory as written, if any."""
 
     corpus: str | None

@@ -10,8 +10,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 from cce.domain.anchor import Anchor
 from cce.domain.case import Case
@@ -21,8 +21,7 @@ from cce.domain.ranking import Ranking
 UNGRADED = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Judgment:
+class Judgment(NamedTuple):
     """What the first `k` hits of a ranking touch.
 
     `matches` has one entry per hit, at most `k`: the 0-based positions of the anchors it matches,

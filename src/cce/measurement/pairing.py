@@ -6,7 +6,7 @@ Saved figures are integers of 1e-6, and so are their differences: no rounding co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from cce.domain.comparison import Comparison, Difference, PairedTest
 from cce.domain.evidence import Evidence, EvidenceOptions
@@ -45,7 +45,7 @@ def compare_saved(plan: PairingPlan) -> Report:
     )
     # Once cases are left out the means are made anew, and those in the files no longer matter.
     notices = (*edited_means(plan.old, a), *edited_means(plan.new, b))
-    a, b = replace(a, backend=f"old:{a.backend}"), replace(b, backend=f"new:{b.backend}")
+    a, b = a._replace(backend=f"old:{a.backend}"), b._replace(backend=f"new:{b.backend}")
     return Report(
         corpus=_either(old.corpus, new.corpus),
         embedder=_either(old.embedder, new.embedder),
@@ -92,7 +92,7 @@ def pair_cases(
     if not shared:
         raise UsageError("the reports share no case: compare reports of one fixture set")
     if n_left_out == 0:
-        return old, replace(new, cases=tuple(news[name] for name in shared)), 0
+        return old, new._replace(cases=tuple(news[name] for name in shared)), 0
     if not only_shared:
         raise UsageError(
             f"the reports differ in their cases: {'; '.join(_mismatches(olds, news))}; compare reports of "
@@ -129,8 +129,7 @@ def _difference(metric: str, a: Sequence[int], b: Sequence[int], mean_a: float, 
 
 def _in_units(test: PairedTest) -> PairedTest:
     """A test on integers of 1e-6 in units of the metric; t and p know no unit."""
-    return replace(
-        test,
+    return test._replace(
         mean_delta=test.mean_delta / MICRO,
         ci95_low=None if test.ci95_low is None else test.ci95_low / MICRO,
         ci95_high=None if test.ci95_high is None else test.ci95_high / MICRO,

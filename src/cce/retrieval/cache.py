@@ -15,9 +15,9 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
+from typing import NamedTuple
 
 from cce.atomic import write_atomically
 from cce.retrieval.segment import Segment
@@ -29,8 +29,7 @@ MAX_BYTES = 1 << 30
 _SUFFIX = ".segment"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One snapshot: its file name, size in bytes and time of last use."""
 
     name: str

@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from io import FileIO
 from types import MappingProxyType
+from typing import NamedTuple
 
 from cce.retrieval.gitignore import list_files
 from cce.retrieval.sensitive import is_sensitive
@@ -37,16 +37,14 @@ class SkipReason(Enum):
     NAME_NOT_UTF8 = "its name is not UTF-8"
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(NamedTuple):
     """One file to index: `path` is relative and `/`-separated, `text` is UTF-8, scrubbed of its secrets."""
 
     path: str
     text: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Walk:
+class Walk(NamedTuple):
     """What may be read, in byte order of path.
 
     `skipped` says why a path is missing (a name that is not UTF-8 is spelled with escapes);

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import rignore
 
@@ -23,8 +23,7 @@ _PRUNED = ("node_modules", "venv", "__pycache__", "dist", "build")
 _PRUNED_BYTES = frozenset(name.encode() for name in _PRUNED)
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(NamedTuple):
     """What a walk finds, everything in byte order.
 
     `paths` are regular files, relative and `/`-separated; `misnamed` are files and directories whose
@@ -142,8 +141,7 @@ class _Survey:
             self._notices.append(f"{_spell(path)}: {fault}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Entries:
+class _Entries(NamedTuple):
     """Names in one directory: regular files, and directories that are not pruned; no links.
 
     `has_rule_file` tells of anything by that name, be it a file or not, in letters of either case.

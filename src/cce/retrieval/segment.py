@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise, repeat
+from typing import NamedTuple
 
 from cce.domain.chunk import Chunk
 from cce.retrieval.chunk_table import ChunkTable
@@ -32,8 +32,7 @@ _SPAN_FIELDS = 4
 _KIND_NUMBERS = {kind: number for number, kind in enumerate(CHUNK_KINDS)}
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Segment:
+class Segment(NamedTuple):
     """The chunks of file i are `starts[i]:starts[i + 1]`; all sequences of files are equally long.
 
     paths         in byte order

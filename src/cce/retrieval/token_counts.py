@@ -9,8 +9,8 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import count
+from typing import NamedTuple
 
 from cce.retrieval.flat import Ints, concatenated, concatenated_starts, shifted
 from cce.tokens import tokenize
@@ -22,8 +22,7 @@ SpannedText = tuple[bytes, Sequence[tuple[int, int]]]
 MANY_POSTINGS = 16_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TokenCounts:
+class TokenCounts(NamedTuple):
     """Text i holds `vocabulary[terms[j]]` `counts[j]` times, for j in `starts[i]:starts[i + 1]`.
 
     vocabulary  each token once

@@ -14,8 +14,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from cce.errors import CorpusError
 from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file
@@ -47,8 +46,7 @@ class Counter(Protocol):
         """What to hold while changing it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(NamedTuple):
     """Files of one corpus to be processed together; `paths` are relative to `root`, in byte order.
 
     `count_tokens` decides how fast, never what comes out.
@@ -60,8 +58,7 @@ class Batch:
     count_tokens: TokenCounter
 
 
-@dataclass(frozen=True, slots=True)
-class Processed:
+class Processed(NamedTuple):
     """What became of a batch: the files indexed, and a reason for each other one."""
 
     segment: Segment
@@ -145,7 +142,7 @@ def _process_alone(batch: Batch) -> Processed:
     parts = []
     for path in batch.paths:
         context = _context()
-        worker = _Worker(context, [replace(batch, paths=(path,))], context.Value("q", 0))
+        worker = _Worker(context, [batch._replace(paths=(path,))], context.Value("q", 0))
         results = worker.results()
         worker.stop()
         if not results:

@@ -11,9 +11,8 @@ graph        the best chunks of files that import, or are imported by, the best 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cce.domain.ranking import Hit, Ranking
 from cce.domain.ranking_account import AccountedHit, GraphParts, HybridParts, RankingAccount, Share
@@ -38,8 +37,7 @@ N_GRAPH_CHUNKS = 2
 _PENALIZED = ("tests/", "test_", "docs/", "spec", "plan")
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidates:
+class _Candidates(NamedTuple):
     """Positions of chunks, best first: those kept, and better ones than the last of them that were not.
 
     `parts` has every candidate, also those that came after.

@@ -6,7 +6,7 @@ A path hint is a term between white space that holds a dot, so most likely a fil
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from cce.domain.chunk import Chunk
 from cce.tokens import WHITE_SPACE, tokenize
@@ -16,8 +16,7 @@ _LOOKUP_TEXT = re.compile(rb"\.(?:py|js|jsx|ts|go|rb|rs|java)(?![a-z0-9_])|where
 _WHITE_SPACE_RUN = re.compile(f"[{WHITE_SPACE}]+")
 
 
-@dataclass(frozen=True, slots=True)
-class AnalyzedQuery:
+class AnalyzedQuery(NamedTuple):
     """What was found in a query; `path_hints` are lower-cased."""
 
     tokens: tuple[bytes, ...]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class LanguagePack:
+class LanguagePack(NamedTuple):
     """`extensions` are lower-cased with their dot, the rest are node types of `grammar`."""
 
     name: str

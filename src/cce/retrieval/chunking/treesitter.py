@@ -8,7 +8,6 @@ cannot be loaded always does, since silently indexing whole files would change e
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -34,8 +33,7 @@ class ChunkSpan(NamedTuple):
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkedFile:
+class ChunkedFile(NamedTuple):
     """One file's scrubbed text, its chunks in tree order, and the module names it imports."""
 
     path: str
@@ -45,8 +43,7 @@ class ChunkedFile:
     imports: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Grammar:
+class _Grammar(NamedTuple):
     parser: Parser
     query: Query
     chunk_types: dict[str, str]
