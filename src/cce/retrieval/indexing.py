@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cce.retrieval.cache import Cache
@@ -27,17 +26,17 @@ Watch = Callable[[str, int, int, str], None]
 """Told how far the work is: verb, number done, number of all, noun."""
 
 
-@dataclass(frozen=True, slots=True)
 class IndexedCorpus:
-    """An index with what the walk saw: `skipped` has a reason for each file that was left out.
+    """An index with what the walk saw."""
 
-    `notices` are one line each.
-    """
-
-    root: str
-    index: Index
-    skipped: Mapping[str, SkipReason]
-    notices: tuple[str, ...]
+    def __init__(
+        self, root: str, index: Index, skipped: Mapping[str, SkipReason], notices: tuple[str, ...]
+    ) -> None:
+        """`skipped` has a reason for each file that was left out; `notices` are one line each."""
+        self.root = root
+        self.index = index
+        self.skipped = skipped
+        self.notices = notices
 
     def why_absent(self, path: str) -> str | None:
         """Why `path` is not indexed; None if there is no such file."""

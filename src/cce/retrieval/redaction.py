@@ -5,6 +5,9 @@ such as `password`. Every step reads the text a fixed number of times, whatever 
 expression here may look for an end that could be missing, or start again inside a run it has read.
 Which files are not even opened is `sensitive.py`'s business.
 
+Expressions are compiled when a text first needs them: most never are, and all together would take as
+long as scrubbing half a megabyte.
+
 Possessive groups would say some of it more shortly, but CPython 3.11.2 matches them wrongly.
 """
 
@@ -13,33 +16,34 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 
 from cce.tokens import WHITE_SPACE
 
-_BEGIN_KEY = re.compile(rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----")
-_END_KEY = re.compile(rb"-----END [A-Z0-9 ]*PRIVATE KEY-----")
+_compiled = cache(re.compile)
+
+_BEGIN_KEY = rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----"
+_END_KEY = rb"-----END [A-Z0-9 ]*PRIVATE KEY-----"
 
 # (label, a literal every match holds, shape). Looking for a literal is the fastest way to find none.
 _TOKENS = (
-    ("ANTHROPIC_KEY", b"sk-ant-", re.compile(rb"sk-ant-[A-Za-z0-9_-]{20,}")),
-    ("OPENAI_KEY", b"sk-", re.compile(rb"sk-[A-Za-z0-9]{32,}")),
-    ("STRIPE_KEY", b"sk_live_", re.compile(rb"sk_live_[A-Za-z0-9]{16,}")),
-    ("GITHUB_TOKEN", b"gh", re.compile(rb"gh[pousr]_[A-Za-z0-9]{36,}")),
-    ("SLACK_TOKEN", b"xox", re.compile(rb"xox[baprs]-[A-Za-z0-9-]{10,}")),
-    ("AWS_ACCESS_KEY", b"AKIA", re.compile(rb"AKIA[0-9A-Z]{16}")),
-    ("GOOGLE_API_KEY", b"AIza", re.compile(rb"AIza[0-9A-Za-z_-]{35}")),
+    ("ANTHROPIC_KEY", b"sk-ant-", rb"sk-ant-[A-Za-z0-9_-]{20,}"),
+    ("OPENAI_KEY", b"sk-", rb"sk-[A-Za-z0-9]{32,}"),
+    ("STRIPE_KEY", b"sk_live_", rb"sk_live_[A-Za-z0-9]{16,}"),
+    ("GITHUB_TOKEN", b"gh", rb"gh[pousr]_[A-Za-z0-9]{36,}"),
+    ("SLACK_TOKEN", b"xox", rb"xox[baprs]-[A-Za-z0-9-]{10,}"),
+    ("AWS_ACCESS_KEY", b"AKIA", rb"AKIA[0-9A-Z]{16}"),
+    ("GOOGLE_API_KEY", b"AIza", rb"AIza[0-9A-Za-z_-]{35}"),
 )
 
 # The second branch takes a run that begins no web token in one step: all starts inside it fail alike.
-_WEB_TOKEN = re.compile(
-    rb"(?P<whole>eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})|eyJ[A-Za-z0-9_-]*"
-)
+_WEB_TOKEN = rb"(?P<whole>eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})|eyJ[A-Za-z0-9_-]*"
 
 _LONG_S, _KELVIN = "\u017f".encode(), "\u212a".encode()  # fold to s and k
 _WIDE_SPACE = b"|".join(space.encode() for space in WHITE_SPACE if not space.isascii())
 _SPACE = rb"[\t-\r ]*(?:(?:" + _WIDE_SPACE + rb")[\t-\r ]*)*"
 _OPERATOR = _SPACE + rb"[:=]" + _SPACE
-# (a literal every match holds, key), both in lower case.
+# (a literal every match holds, key), both in lower case. No key holds the start of another match of it.
 _KEYS = (
     (b"password", rb"password"),
     (b"passwd", rb"passwd"),
@@ -50,21 +54,16 @@ _KEYS = (
     (b"private", rb"private[_-]?key"),
     (b"token", rb"token"),
 )
-_PLAIN_KEYS = tuple((literal, re.compile(key + _OPERATOR)) for literal, key in _KEYS)
 _FOLDED_KEYS = tuple(
-    re.compile(
-        key.replace(b"s", b"(?:s|" + _LONG_S + b")").replace(b"k", b"(?:k|" + _KELVIN + b")") + _OPERATOR
-    )
-    for _, key in _KEYS
+    key.replace(b"s", b"(?:s|" + _LONG_S + b")").replace(b"k", b"(?:k|" + _KELVIN + b")") for _, key in _KEYS
 )
 
 _JOINERS = "\u200c\u200d"
 # Letters by property (Other_Alphabetic) that are symbols by category.
-_CIRCLED_LETTERS = re.compile(
-    "[\u24b6-\u24e9\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189]"
-)
+_CIRCLED_LETTERS = "[\u24b6-\u24e9\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189]"
 
 
+@cache
 def _quoted_step(quote: bytes) -> re.Pattern[bytes]:
     """What may end a value opened by `quote`: the group `end` if it does.
 
@@ -80,10 +79,10 @@ def _quoted_step(quote: bytes) -> re.Pattern[bytes]:
     )
 
 
-_QUOTED_STEPS = {quote: _quoted_step(quote) for quote in (b'"', b"'", b"`")}
-_ASCII_SPACE = re.compile(rb"[\t\n\f\r ]")
+_QUOTES = (b'"', b"'", b"`")
+_ASCII_SPACE = rb"[\t\n\f\r ]"
 _MIN_SECRET_BYTES = 8  # also keeps null, nil, none, true and false
-_REDACTED = re.compile(rb"\[REDACTED:[^\]]*\]")
+_REDACTED = rb"\[REDACTED:[^\]]*\]"
 _PLACEHOLDER_STARTS = (
     b"your",
     b"my-",
@@ -109,9 +108,9 @@ def redact(text: bytes) -> bytes:
         text = _redact_private_keys(text)
     for label, literal, shape in _TOKENS:
         if literal in text:
-            text = shape.sub(_mark(label), text)
+            text = _compiled(shape).sub(_mark(label), text)
     if b"eyJ" in text:
-        text = _WEB_TOKEN.sub(lambda found: _mark("JWT") if found["whole"] else found[0], text)
+        text = _compiled(_WEB_TOKEN).sub(lambda found: _mark("JWT") if found["whole"] else found[0], text)
     return _redact_assignments(text)
 
 
@@ -121,8 +120,8 @@ def _mark(label: str) -> bytes:
 
 def _redact_private_keys(text: bytes) -> bytes:
     kept, position = [], 0
-    while begin := _BEGIN_KEY.search(text, position):
-        end = _END_KEY.search(text, begin.end())
+    while begin := _compiled(_BEGIN_KEY).search(text, position):
+        end = _compiled(_END_KEY).search(text, begin.end())
         if end is None:  # then no later one has an end either
             break
         kept += [text[position : begin.start()], _mark("PRIVATE_KEY")]
@@ -146,11 +145,17 @@ def _assignments(text: bytes) -> Iterator[tuple[int, int]]:
     """Where each key starts and what is assigned to it starts, by position; they may overlap."""
     lowered = text.lower()
     if not text.isascii() and (_LONG_S in text or _KELVIN in text):
-        patterns = list(_FOLDED_KEYS)
+        keys = list(_FOLDED_KEYS)
     else:
-        patterns = [pattern for literal, pattern in _PLAIN_KEYS if literal in lowered]
-    found = sorted(match.span() for pattern in patterns for match in pattern.finditer(lowered))
-    return (span for span in found if not _is_word_before(text, span[0]))
+        keys = [key for literal, key in _KEYS if literal in lowered]
+    operator = _compiled(_OPERATOR)
+    spans = [
+        (found.start(), assigned.end())
+        for key in keys
+        for found in _compiled(key).finditer(lowered)
+        if (assigned := operator.match(lowered, found.end()))
+    ]
+    return (span for span in sorted(spans) if not _is_word_before(text, span[0]))
 
 
 def _is_word_before(text: bytes, position: int) -> bool:
@@ -167,19 +172,18 @@ def _is_word(character: str) -> bool:
         category[0] in "LM"
         or category in ("Nd", "Nl", "Pc")
         or character in _JOINERS
-        or _CIRCLED_LETTERS.match(character) is not None
+        or re.match(_CIRCLED_LETTERS, character) is not None
     )
 
 
 def _value_span(text: bytes, start: int) -> tuple[int, int, int]:
     """First and last position of the value's inner text, and where the value ends, quotes included."""
     quote = text[start : start + 1]
-    step = _QUOTED_STEPS.get(quote)
-    if step is None:
-        space = _ASCII_SPACE.search(text, start)
+    if quote not in _QUOTES:
+        space = _compiled(_ASCII_SPACE).search(text, start)
         end = space.start() if space else len(text)
         return start, end, end
-    ends = (found.start() for found in step.finditer(text, start + 1) if found["end"])
+    ends = (found.start() for found in _quoted_step(quote).finditer(text, start + 1) if found["end"])
     end = next(ends, len(text))
     return start + 1, end, end + text.startswith(quote, end)
 
@@ -191,7 +195,7 @@ def _is_harmless(value: bytes) -> bool:
 
 def _is_placeholder(value: bytes) -> bool:
     return (
-        _REDACTED.fullmatch(value) is not None
+        _compiled(_REDACTED).fullmatch(value) is not None
         or value.lower().startswith(_PLACEHOLDER_STARTS)
         or any(value.startswith(left) and value.endswith(right) for left, right in _PLACEHOLDER_WRAPS)
         or _is_one_character(value)
