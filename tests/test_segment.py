@@ -142,7 +142,7 @@ def test_joined_segments_are_the_segment_of_all_files() -> None:
 @example([b"A234567890123456 a2345678901234567 a234567890123456_ A2345678901234567 a23456789 a23456780"])
 @given(TEXTS)
 def test_tokens_are_counted_as_word_by_word(count_tokens: TokenCounter, texts: list[bytes]) -> None:
-    counts = count_tokens((text, [(0, len(text))]) for text in texts)
+    counts = count_tokens([(text, [(0, len(text))]) for text in texts])
     assert bags(counts) == plain_bags(texts)
     assert len(set(counts.vocabulary)) == len(counts.vocabulary)
     assert [counts.starts.itemsize, counts.terms.itemsize, counts.counts.itemsize] == [8, 4, 4]
@@ -176,7 +176,7 @@ def test_spans_are_counted_as_texts_of_their_own(
 
 
 def count_whole(texts: Sequence[bytes]) -> TokenCounts:
-    return count_span_tokens((text, [(0, len(text))]) for text in texts)
+    return count_span_tokens([(text, [(0, len(text))]) for text in texts])
 
 
 @settings(deadline=None, max_examples=100)
@@ -198,6 +198,17 @@ def test_token_counts_join_and_cut(
 @COUNTERS
 def test_texts_longer_than_a_block_are_counted_whole(count_tokens: TokenCounter) -> None:
     texts = [b"word " * 300_000, b"other", b"word" * 300_000]
-    counts = count_tokens((text, [(0, len(text))]) for text in texts)
+    counts = count_tokens([(text, [(0, len(text))]) for text in texts])
     assert list(counts.starts) == [0, 1, 2, 3]
     assert list(counts.counts) == [300_000, 1, 1]
+
+
+def test_nested_spans_are_tokenised_once_however_often_they_hold_a_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = b"f " * 400
+    nested = [(start, 800) for start in range(0, 800, 2)]  # 400 spans: 160,400 bytes of 800
+    monkeypatch.setattr(token_counts, "tokenize", lambda span: pytest.fail("a span was tokenised"))
+    monkeypatch.setattr(token_counts, "MANY_BYTES", 160_400)
+    counts = count_span_tokens([(text, nested)])
+    assert list(counts.counts) == list(range(400, 0, -1))

@@ -105,7 +105,7 @@ def build_segment(
         array("q", list(chain.from_iterable((s.start, s.end, s.start_line, s.end_line) for s in spans))),
         array("h", [_KIND_NUMBERS[span.chunk_type, span.kind] for span in spans]),
         "".join(identities).encode(),
-        count_tokens((file.text, [span[:2] for span in file.spans]) for file in files),
+        count_tokens([(file.text, [(span.start, span.end) for span in file.spans]) for file in files]),
     )
 
 

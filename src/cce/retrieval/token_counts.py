@@ -1,14 +1,14 @@
 """Token counts: how often each text holds each token, text after text, in flat sequences.
 
-Counting here takes a text at a time. `arrays.counting` gives the same counts, in another order of the
-vocabulary, and is faster once numpy has been imported; who calls chooses.
+Counting here takes a span at a time. `arrays.counting` gives the same counts, in another order of the
+vocabulary; it is faster once numpy has been imported, and tokenises once what spans share.
 """
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -18,8 +18,9 @@ from cce.tokens import tokenize
 SpannedText = tuple[bytes, Sequence[tuple[int, int]]]
 """A text and spans of it, each as first byte and last (exclusive)."""
 
-# From so many postings on numpy is worth its import. Both ways give the same numbers.
+# From so many postings, or bytes to be tokenised, numpy is worth its import. The numbers are the same.
 MANY_POSTINGS = 16_000
+MANY_BYTES = 300_000
 
 
 class TokenCounts(NamedTuple):
@@ -37,12 +38,17 @@ class TokenCounts(NamedTuple):
     counts: Ints
 
 
-TokenCounter = Callable[[Iterable[SpannedText]], TokenCounts]
+TokenCounter = Callable[[Sequence[SpannedText]], TokenCounts]
 """Gives the token counts of all spans of all texts, in that order."""
 
 
-def count_span_tokens(texts: Iterable[SpannedText]) -> TokenCounts:
-    """The token counts of all spans of all texts, in that order; what spans share is counted for each."""
+def count_span_tokens(texts: Sequence[SpannedText]) -> TokenCounts:
+    """The token counts of all spans of all texts, in that order."""
+    # Spans nest: a small file may hold its text a thousand times over.
+    if sum(end - start for _, spans in texts for start, end in spans) >= MANY_BYTES:
+        from cce.retrieval.arrays.counting import count_span_tokens
+
+        return count_span_tokens(texts)
     numbering: defaultdict[bytes, int] = defaultdict(count().__next__)
     starts, terms, counts = array("q", [0]), array("i"), array("i")
     for text, spans in texts:

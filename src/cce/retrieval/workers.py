@@ -20,7 +20,7 @@ from cce.errors import CorpusError
 from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file
 from cce.retrieval.corpus import SkipReason, read_raw, scrub
 from cce.retrieval.segment import Segment, build_segment, join_segments
-from cce.retrieval.token_counts import TokenCounter, count_span_tokens
+from cce.retrieval.token_counts import MANY_BYTES, TokenCounter, count_span_tokens
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 # Below this a pool costs more than it saves.
 _MIN_BYTES = 1_000_000
-# Above this importing numpy pays for itself by counting tokens faster.
-_MIN_BYTES_FOR_ARRAYS = 300_000
 _BATCH_BYTES = 250_000
 _MAX_PROCESSES = 8
 
@@ -74,7 +72,7 @@ def process_files(
     """
     sizes = [_size(root, path) for path in paths]
     count_tokens = count_span_tokens
-    if sum(sizes) >= _MIN_BYTES_FOR_ARRAYS:
+    if sum(sizes) >= MANY_BYTES:  # imported here, once for all workers that are forked
         from cce.retrieval.arrays.counting import count_span_tokens as count_tokens
     batches = [Batch(root, group, allow_secrets, count_tokens) for group in _group(paths, sizes)]
     n_processes = min(_n_processors(), len(batches), _MAX_PROCESSES)
