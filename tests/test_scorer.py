@@ -72,3 +72,8 @@ def test_a_cosine_in_lists_worked_by_hand() -> None:
     # "a" subtracts in bucket 140, "foobar" in 232: (-3, -4) / 5 and (-1, 0) make 3 / 5.
     scorer = both(["a a a foobar foobar foobar foobar", "", "foobar"])[0].scorer
     assert scorer.cosines(b"A") == [3 / 5, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(("n_chunks", "scorer"), [(499, ListScorer), (500, ArrayScorer)])
+def test_many_chunks_are_scored_in_arrays_even_without_a_token(n_chunks: int, scorer: type) -> None:
+    assert type(index_texts(*[""] * n_chunks).scorer) is scorer

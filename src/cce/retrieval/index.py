@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
+# Every query orders all chunks: of so many, a few hundred queries take longer in lists than numpy's import.
+_MANY_CHUNKS = 500
+
 
 class Index:
     """Built once, then only read; two indexes of the same chunks rank alike to the bit."""
@@ -172,6 +175,7 @@ class SegmentIndex(Index):
     def scorer(self) -> Scorer:
         """As for Index; a small corpus is scored without numpy, whose import would take longer."""
         token_counts = self.segment.token_counts
-        if self._is_hashed and len(token_counts.terms) < MANY_POSTINGS:
+        is_small = len(token_counts.terms) < MANY_POSTINGS and len(self.chunks) < _MANY_CHUNKS
+        if self._is_hashed and is_small:
             return ListScorer(token_counts)
         return super().scorer

@@ -172,7 +172,7 @@ def _is_word(character: str) -> bool:
         category[0] in "LM"
         or category in ("Nd", "Nl", "Pc")
         or character in _JOINERS
-        or re.match(_CIRCLED_LETTERS, character) is not None
+        or _compiled(_CIRCLED_LETTERS).match(character) is not None
     )
 
 

@@ -54,6 +54,10 @@ def top_k(keys: IntVector, id_rank: IntVector, k: int) -> IntVector:
     candidates = np.arange(len(keys), dtype=np.int64)
     if 0 < k < len(keys):
         threshold = np.partition(keys, len(keys) - k)[len(keys) - k]
-        candidates = np.flatnonzero(keys >= threshold)  # ties at the threshold stay in
+        above, tied = np.flatnonzero(keys > threshold), np.flatnonzero(keys == threshold)
+        # Of thousands that tie, as those without a word of the query do, few need to be sorted.
+        n_wanted = k - len(above)
+        last_rank = np.partition(id_rank[tied], n_wanted - 1)[n_wanted - 1]
+        candidates = np.concatenate([above, tied[id_rank[tied] <= last_rank]])
     order = np.lexsort((id_rank[candidates], -keys[candidates]))
     return candidates[order[:k]]
