@@ -21,6 +21,11 @@ def starts_of(sizes: Iterable[int]) -> array[int]:
     return array("q", accumulate(sizes, initial=0))
 
 
+def owners_of(starts: Ints) -> list[int]:
+    """For each place of consecutive ranges, the position of the range that holds it."""
+    return [owner for owner, size in enumerate(_sizes(starts)) for _ in range(size)]
+
+
 def shifted(numbers: Ints, by: int) -> array[int]:
     """Every number less `by`."""
     return array("q", numbers) if by == 0 else array("q", [number - by for number in numbers])

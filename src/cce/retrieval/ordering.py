@@ -33,8 +33,7 @@ def best_positions(
     if positive:
         positions = [position for position, score in enumerate(scores) if score > 0]
     if 0 < k < len(positions):
-        among = sorted([scores[position] for position in positions] if positive else scores)
-        lowest = among[-k] - KEY_MARGIN
+        lowest = sorted([scores[position] for position in positions])[-k] - KEY_MARGIN
         positions = [position for position in positions if scores[position] >= lowest]
     keys = {position: ordering_key(scores[position]) for position in positions}
     best = sorted(keys, key=lambda position: (-keys[position], id_rank[position]))[:k]

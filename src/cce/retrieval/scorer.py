@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import chain, pairwise, repeat
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 from cce.retrieval.embedding.hashing import DIMENSION, bucket_and_sign, unit_vector
-from cce.retrieval.okapi import K1, B, idf
+from cce.retrieval.flat import owners_of
+from cce.retrieval.okapi import K1, idf, length_norm
 from cce.retrieval.token_counts import TokenCounts
 
 if TYPE_CHECKING:
@@ -42,9 +43,8 @@ class ListScorer:
     def __init__(self, token_counts: TokenCounts) -> None:
         """`token_counts` are those of the chunks, in index order."""
         starts, self._counts = token_counts.starts, token_counts.counts
-        sizes = [end - start for start, end in pairwise(starts)]
-        self._n_chunks = len(sizes)
-        self._chunk_of = list(chain.from_iterable(map(repeat, range(self._n_chunks), sizes)))
+        self._n_chunks = len(starts) - 1
+        self._chunk_of = owners_of(starts)
         self._places: dict[bytes, list[int]] = {token: [] for token in token_counts.vocabulary}
         places_by_term = list(self._places.values())
         for place, term in enumerate(token_counts.terms):
@@ -86,10 +86,10 @@ class ListScorer:
         return cosines
 
     def _normalise_lengths(self, starts: Sequence[int]) -> list[float]:
-        """What BM25 adds to the count of a term in each chunk: k1 * (1 - b + b * length / mean length)."""
+        """`length_norm` of each chunk."""
         lengths = [sum(self._counts[start:end]) for start, end in pairwise(starts)]
         mean_length = sum(lengths) / len(lengths) if self._places else 1.0
-        return [K1 * (1 - B + B * length / mean_length) for length in lengths]
+        return [length_norm(length, mean_length) for length in lengths]
 
     def _embed_chunks(self) -> list[dict[int, float]]:
         """For each dimension the coordinates of the chunks' unit vectors, by position."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence, Set
 from functools import lru_cache
-from itertools import chain, pairwise, repeat
+from itertools import chain
 from typing import NamedTuple
 
 from cce.domain.chunk import Chunk
 from cce.retrieval.chunk_table import ChunkTable
 from cce.retrieval.chunking.languages import CHUNK_KINDS, language_name
 from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_id
-from cce.retrieval.flat import Ints, concatenated, concatenated_starts, shifted, starts_of
+from cce.retrieval.flat import Ints, concatenated, concatenated_starts, owners_of, shifted, starts_of
 from cce.retrieval.token_counts import (
     TokenCounter,
     TokenCounts,
@@ -58,8 +58,7 @@ class Segment(NamedTuple):
 
     def chunk_table(self) -> ChunkTable:
         """The chunks, in index order."""
-        n_chunks = [end - start for start, end in pairwise(self.starts)]
-        file_of = list(chain.from_iterable(map(repeat, range(len(n_chunks)), n_chunks)))
+        file_of = owners_of(self.starts)
         chunk_ids = _split(self.chunk_ids.decode(), _ID_DIGITS)
         text_of = lru_cache(_N_TEXTS_KEPT)(self.texts.__getitem__)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from cce.retrieval.okapi import K1, B, idf
+from cce.retrieval.okapi import K1, idf, length_norm
 
 if TYPE_CHECKING:
     from cce.retrieval.arrays.postings import Postings
@@ -83,7 +83,7 @@ class ArrayScorer:
     def _denominators(self) -> FloatVector:
         lengths = self._postings.lengths
         mean_length = int(lengths.sum()) / len(lengths) if len(self._postings.chunks) else 1.0
-        length_norms = K1 * (1 - B + B * lengths / mean_length)
+        length_norms = length_norm(lengths.astype(np.float64), mean_length)
         denominators: FloatVector = self._postings.counts + length_norms[self._postings.chunks]
         return denominators
 
