@@ -3,9 +3,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cce.errors import CorpusError
 from cce.retrieval.gitignore import Listing, list_files
@@ -214,6 +217,34 @@ def test_paths_are_in_byte_order(tmp_path: Path) -> None:
 
 def test_an_empty_directory_holds_nothing(tmp_path: Path) -> None:
     assert list_files(str(tmp_path)) == Listing((), (), ())
+
+
+NAMES = st.sampled_from(["a", "B.py", ".x", ".git", "build", "Build", "dist", "venv", "é", "a b", "[a]", "#"])
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.lists(NAMES, min_size=1, max_size=4).map("/".join), max_size=8))
+def test_a_tree_without_rules_is_listed_as_with_a_rule_file_that_holds_none(paths: list[str]) -> None:
+    # With a rule file ripgrep's engine walks the tree, without one it is not even imported.
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        for path in paths:
+            target = root / path
+            if not target.exists() and not any(parent.is_file() for parent in target.parents):
+                plant_empty(root, path)
+        without = list_files(folder).paths
+        plant_empty(root, ".gitignore")
+        assert sorted([".gitignore", *without], key=str.encode) == list(list_files(folder).paths)
+
+
+@BYTE_NAMES
+def test_names_that_are_not_utf8_are_told_apart_without_rules_as_well(tmp_path: Path) -> None:
+    root = os.fsencode(plant_empty(tmp_path, "z.py"))
+    os.mkdir(root + b"/d\xff")
+    for name in (b"/bad\xff.py", b"/d\xff/f.py"):
+        with open(root + name, "wb"):
+            pass
+    assert list_files(str(tmp_path)) == Listing(("z.py",), ("bad\\xff.py", "d\\xff/"), ())
 
 
 # --- links, pipes and names ----------------------------------------------------------------------------

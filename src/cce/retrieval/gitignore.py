@@ -1,8 +1,8 @@
 """Which files the `.gitignore` rules and the pruned directories leave: a directory in, paths out.
 
-The rules are read by ripgrep's engine. Added here is what it lacks: it opens a rule file through a
-link or a pipe, and it keeps silent about rule files it cannot read and names it cannot tell.
-Nothing is opened but directories and rule files.
+The rules are read by ripgrep's engine, which is imported only where there are any. Added here is what
+it lacks: it opens a rule file through a link or a pipe, and it keeps silent about rule files it cannot
+read and names it cannot tell. Nothing is opened but directories and rule files.
 """
 
 from __future__ import annotations
@@ -10,10 +10,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
-
-import rignore
 
 from cce.errors import CorpusError
 from cce.quoting import on_one_line
@@ -41,6 +38,9 @@ def list_files(root: str) -> Listing:
     Rules count from `root` down and from nowhere else, whether or not it is a git checkout.
     """
     survey = _Survey(_real_directory(root))
+    if survey.take_all():
+        return survey.listing()
+    survey = _Survey(survey.root)
     if survey.is_engine_safe() and survey.follow(survey.root):
         return survey.listing()
     return _list_by_copy(root)
@@ -75,7 +75,7 @@ def _list_by_copy(root: str) -> Listing:
 
 
 class _Survey:
-    """Lists each directory the engine enters, and so knows what it found there."""
+    """Lists directories, all of them or each one the engine enters, and so knows what is there."""
 
     def __init__(self, root: bytes) -> None:
         """`root` is absolute and free of links."""
@@ -86,6 +86,18 @@ class _Survey:
         self._misnamed: list[bytes] = []
         self._notices: list[str] = []
 
+    def take_all(self) -> bool:
+        """Take in everything, as is right without rules; False, and unfinished, if there is a rule file."""
+        waiting = [b""]
+        while waiting:
+            directory = waiting.pop()
+            entries = self._enter(directory)
+            if entries.has_rule_file:
+                return False
+            self._paths += [_join(directory, name) for name in filter(_is_utf8, entries.files)]
+            waiting += [_join(directory, name) for name in filter(_is_utf8, entries.directories)]
+        return True
+
     def is_engine_safe(self) -> bool:
         """Whether the engine can tell paths below the root, and may open the root's rule file."""
         return _is_utf8(self.root) and not _is_odd_rule_file(_join(self.root, _RULE_FILE))
@@ -94,8 +106,8 @@ class _Survey:
         """Take in all the engine yields; False, and unfinished, if it must not go on in this tree."""
         for path in _surviving(engine_root):
             if path in self._directories:
-                is_safe = self._enter(path)
-                if not (is_safe or is_copy):
+                entries = self._enter(path)
+                if not (is_copy or self._is_safe_below(path, entries)):
                     return False
             elif path in self._files:
                 self._paths.append(path)
@@ -109,15 +121,15 @@ class _Survey:
             tuple(sorted(self._notices)),
         )
 
-    def _enter(self, directory: bytes) -> bool:
-        """Note what `directory` holds; False if a rule file just below must not be opened."""
+    def _enter(self, directory: bytes) -> _Entries:
+        """Note what `directory` holds."""
         try:
             entries = _read_directory(_join(self.root, directory))
         except OSError as exc:
             self._notices.append(
                 f"{_spell(directory)}/: {exc.strerror or exc}: its files are left out; make it readable"
             )
-            return True
+            return _Entries([], [], has_rule_file=False)
         prefix = directory + b"/" if directory else b""
         for name in entries.files:
             if _is_utf8(name):
@@ -131,6 +143,10 @@ class _Survey:
                 self._misnamed.append(prefix + name + b"/")
         if entries.has_rule_file:
             self._judge_rule_file(prefix + _RULE_FILE)
+        return entries
+
+    def _is_safe_below(self, directory: bytes, entries: _Entries) -> bool:
+        """Whether the engine may open the rule files just below `directory`, which holds `entries`."""
         return not any(
             _is_odd_rule_file(_join(self.root, directory, name, _RULE_FILE)) for name in entries.directories
         )
@@ -172,6 +188,10 @@ def _is_pruned(name: bytes) -> bool:
 
 def _surviving(root: bytes) -> Iterator[bytes]:
     """Relative paths the rules leave, links too; a directory (the root is empty) before what it holds."""
+    from pathlib import Path
+
+    import rignore  # needs `pathlib`, whose import takes longer than a walk without rules
+
     walker = rignore.Walker(
         Path(os.fsdecode(root)),
         ignore_hidden=False,
