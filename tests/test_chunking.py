@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -10,7 +12,7 @@ from tree_sitter import Node
 
 from cce.domain.chunk import Chunk
 from cce.errors import GrammarError
-from cce.retrieval.chunking import treesitter
+from cce.retrieval.chunking import grammars, treesitter
 from cce.retrieval.chunking.languages import PACKS, LanguagePack, language_pack
 from cce.retrieval.chunking.treesitter import chunk_file, chunk_id
 from cce.retrieval.embedding.hashing import HashEmbedder
@@ -309,14 +311,29 @@ SOURCES = st.sampled_from(sorted(FRAGMENTS)).flatmap(
 )
 
 
+@pytest.mark.parametrize("many_bytes", [0, 10**9], ids=["by a query", "by walking"])
 @settings(deadline=None, max_examples=150)
 @given(SOURCES)
-def test_any_tree_gives_its_named_nodes_in_pre_order(path_and_source: tuple[str, str]) -> None:
+def test_any_tree_gives_its_named_nodes_in_pre_order(
+    many_bytes: int, path_and_source: tuple[str, str]
+) -> None:
     path, source = path_and_source
     encoded = source.encode()
     expected = [(kind, encoded[start:end]) for kind, start, end in preorder(path, source)]
-    found = [(chunk.kind, chunk.content) for chunk in chunks(path, source)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grammars, "_MANY_BYTES", many_bytes)
+        patch.setattr(treesitter, "load_grammar", grammars.Grammar)  # one that has seen no text yet
+        found = [(chunk.kind, chunk.content) for chunk in chunks(path, source)]
     assert found == (expected or [("module", encoded)])
+
+
+def test_a_hundred_kilobytes_into_a_language_imports_are_found_as_in_its_first_lines() -> None:
+    grammars.load_grammar.cache_clear()
+    source = b"import a\ndef f():\n    from b import c\n"
+    first = chunk_file("m.py", source)
+    assert first.imports == ("a", "b")
+    chunk_file("long.py", b"x = 1\n" * 20_000)  # from here on a query finds the nodes
+    assert chunk_file("m.py", source) == first
 
 
 @settings(deadline=None, max_examples=100)
@@ -397,17 +414,49 @@ def test_an_unknown_grammar_is_a_hard_error_that_names_it(monkeypatch: pytest.Mo
 
 
 def test_a_grammar_that_fails_to_load_is_a_hard_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    def get_language(name: str) -> object:
+    def incompatible(binding: object) -> object:
         raise ValueError("Incompatible Language version 99")
 
     use_pack(monkeypatch, python_pack(extensions=(".py", ".other")))  # not the pack that is cached
-    monkeypatch.setattr("tree_sitter_language_pack.get_language", get_language)
+    monkeypatch.setattr("tree_sitter.Language", incompatible)
     message = refusal()
     assert "grammar 'python' cannot be loaded (ValueError: Incompatible Language version 99)" in message
     assert "reinstall" in message
 
 
+def hide_bindings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the package of grammars keep its modules elsewhere."""
+    monkeypatch.setattr("cce.retrieval.chunking.grammars._load_binding", lambda grammar: None)
+
+
+def test_grammars_that_are_kept_elsewhere_are_asked_of_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    hide_bindings(monkeypatch)
+    use_pack(monkeypatch, python_pack(extensions=(".py", ".elsewhere")))
+    assert outline("m.py", "def f(): pass\n") == [("function", "function_definition", 1, 1)]
+
+
+@pytest.mark.parametrize("pack", PACKS, ids=[pack.name for pack in PACKS])
+def test_a_grammar_is_the_one_that_its_package_would_give(pack: LanguagePack) -> None:
+    from tree_sitter import Language
+    from tree_sitter_language_pack import get_binding
+
+    binding = grammars._load_binding(pack.grammar)
+    assert binding is not None
+    assert Language(binding.language()) == Language(get_binding(pack.grammar))  # type: ignore[arg-type]
+
+
+def test_a_small_corpus_imports_no_grammar_that_it_does_not_need() -> None:
+    script = (
+        "import sys; from cce.retrieval.chunking.treesitter import chunk_file;"
+        "chunk_file('m.py', b'def f(): pass');"
+        "print([name for name in sys.modules if name.startswith('tree_sitter_')])"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout in ("[]\n", "['tree_sitter_language_pack.bindings.python']\n")
+
+
 def test_another_interface_of_the_grammars_is_a_hard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    hide_bindings(monkeypatch)
     use_pack(monkeypatch, python_pack(extensions=(".py", ".other")))
     monkeypatch.delattr("tree_sitter_language_pack.get_language")
     assert "ImportError" in refusal()
@@ -427,12 +476,12 @@ def test_a_failure_is_not_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     pack = python_pack(extensions=(".py", ".later"))
     with monkeypatch.context() as broken:
         use_pack(broken, pack)
-        broken.delattr("tree_sitter_language_pack.get_language")
+        broken.delattr("tree_sitter.Parser")
         refusal()
     use_pack(monkeypatch, pack)
     assert outline("m.py", "def f(): pass\n") == [("function", "function_definition", 1, 1)]
 
 
 def test_plain_text_needs_no_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("tree_sitter_language_pack.get_language")
+    monkeypatch.delattr("tree_sitter.Parser")
     assert outline("m.txt", "x") == [("module", "module", 1, 1)]

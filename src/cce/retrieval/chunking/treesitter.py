@@ -1,25 +1,22 @@
 """Chunking with tree-sitter: scrubbed bytes of one file become chunks and import names.
 
 Every named node of a kind the pack lists is a chunk, nested ones too, in tree order. A file without
-one, or in no known language, is a single `module` chunk. Broken syntax never raises; a grammar that
-cannot be loaded always does, since silently indexing whole files would change every figure.
+one, or in no known language, is a single `module` chunk. Broken syntax never raises.
 """
 
 from __future__ import annotations
 
 import hashlib
-from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
-from cce.errors import GrammarError
+from cce.retrieval.chunking.grammars import CHUNK_PATTERN, Grammar, load_grammar
 from cce.retrieval.chunking.imports import import_names
-from cce.retrieval.chunking.languages import PLAIN_TEXT, LanguagePack, language_pack
+from cce.retrieval.chunking.languages import PLAIN_TEXT, language_pack
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, Node, Parser, Query, Tree
+    from tree_sitter import Node, Query, Tree
 
 _MAX_QUERY_DEPTH = 2**16 - 1  # tree-sitter 0.25 counts depth in 16 bits and loses what is deeper
-_CHUNK_PATTERN = 0  # positions of the patterns in the query that `_load_grammar` compiles
 
 
 class ChunkSpan(NamedTuple):
@@ -43,19 +40,12 @@ class ChunkedFile(NamedTuple):
     imports: tuple[str, ...]
 
 
-class _Grammar(NamedTuple):
-    parser: Parser
-    query: Query
-    chunk_types: dict[str, str]
-    import_types: frozenset[str]
-
-
 def chunk_file(path: str, text: bytes) -> ChunkedFile:
     """Cut one file into chunks; `text` is UTF-8. Raises GrammarError only."""
     pack = language_pack(path)
     if pack is None:
         return ChunkedFile(path, text, PLAIN_TEXT, (_module_span(text),), ())
-    grammar = _load_grammar(pack)
+    grammar = load_grammar(pack)
     chunk_nodes, import_nodes = _collect_nodes(grammar, text)
     spans = tuple(_node_span(grammar, node) for node in chunk_nodes) or (_module_span(text),)
     return ChunkedFile(path, text, pack.name, spans, import_names(pack.name, import_nodes))
@@ -68,23 +58,28 @@ def chunk_id(path: str, start_line: int, end_line: int, content: bytes) -> str:
     return digest.hexdigest()[:16]
 
 
-def _collect_nodes(grammar: _Grammar, text: bytes) -> tuple[list[Node], list[Node]]:
+def _collect_nodes(grammar: Grammar, text: bytes) -> tuple[list[Node], list[Node]]:
     """Chunk nodes and import nodes of the tree of `text`, each in pre-order."""
+    tree = grammar.parser.parse(text)
+    query = grammar.query(len(text))
+    if query is None or tree.root_node.descendant_count > _MAX_QUERY_DEPTH:
+        return _walk_nodes(grammar, tree)
+    return _query_nodes(query, tree)
+
+
+def _query_nodes(query: Query, tree: Tree) -> tuple[list[Node], list[Node]]:
     from tree_sitter import QueryCursor
 
-    tree = grammar.parser.parse(text)
-    if tree.root_node.descendant_count > _MAX_QUERY_DEPTH:
-        return _walk_nodes(grammar, tree)
     chunk_nodes: list[Node] = []
     import_nodes: list[Node] = []
     # `matches` keeps the order of the document; `captures` does not, and differs between processes.
-    for pattern, captures in QueryCursor(grammar.query).matches(tree.root_node):
-        (chunk_nodes if pattern == _CHUNK_PATTERN else import_nodes).extend(captures["node"])
+    for pattern, captures in QueryCursor(query).matches(tree.root_node):
+        (chunk_nodes if pattern == CHUNK_PATTERN else import_nodes).extend(captures["node"])
     return chunk_nodes, import_nodes
 
 
-def _walk_nodes(grammar: _Grammar, tree: Tree) -> tuple[list[Node], list[Node]]:
-    """As `_collect_nodes`, for trees that may be deeper than a query can count."""
+def _walk_nodes(grammar: Grammar, tree: Tree) -> tuple[list[Node], list[Node]]:
+    """As `_query_nodes`, for few trees, and for those that may be deeper than a query can count."""
     chunk_nodes: list[Node] = []
     import_nodes: list[Node] = []
     cursor = tree.walk()
@@ -102,7 +97,7 @@ def _walk_nodes(grammar: _Grammar, tree: Tree) -> tuple[list[Node], list[Node]]:
                 return chunk_nodes, import_nodes
 
 
-def _node_span(grammar: _Grammar, node: Node) -> ChunkSpan:
+def _node_span(grammar: Grammar, node: Node) -> ChunkSpan:
     kind = node.type
     return ChunkSpan(
         node.start_byte,
@@ -116,33 +111,3 @@ def _node_span(grammar: _Grammar, node: Node) -> ChunkSpan:
 
 def _module_span(text: bytes) -> ChunkSpan:
     return ChunkSpan(0, len(text), 1, text.count(b"\n") + 1, "module", "module")
-
-
-@cache
-def _load_grammar(pack: LanguagePack) -> _Grammar:
-    try:
-        from tree_sitter import Parser, Query
-
-        language = _language(pack.grammar)
-        kinds = [*pack.functions, *pack.classes]
-        # A node type the grammar does not have is an error here, not a corpus without functions.
-        query = Query(language, f"{_alternation(kinds)} @node\n{_alternation(pack.imports)} @node")
-        parser = Parser(language)
-    except Exception as exc:
-        reason = " ".join(f"{type(exc).__name__}: {exc}".split())
-        raise GrammarError(
-            f"grammar {pack.grammar!r} cannot be loaded ({reason}); "
-            "reinstall cce-relevance: tree-sitter and tree-sitter-language-pack must have the pinned versions"
-        ) from exc
-    chunk_types = dict.fromkeys(pack.functions, "function") | dict.fromkeys(pack.classes, "class")
-    return _Grammar(parser, query, chunk_types, frozenset(pack.imports))
-
-
-def _language(grammar: str) -> Language:
-    from tree_sitter_language_pack import SupportedLanguage, get_language
-
-    return get_language(cast("SupportedLanguage", grammar))
-
-
-def _alternation(node_types: list[str] | tuple[str, ...]) -> str:
-    return "[" + " ".join(f"({node_type})" for node_type in node_types) + "]"

@@ -1,0 +1,110 @@
+"""Grammars: what tree-sitter needs to parse a language and to find the nodes of its pack.
+
+A grammar that cannot be loaded is always an error, since silently indexing whole files would change
+every figure.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from importlib.machinery import PathFinder
+from importlib.util import find_spec, module_from_spec
+from typing import TYPE_CHECKING, cast
+
+from cce.errors import GrammarError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from tree_sitter import Language, Query
+
+    from cce.retrieval.chunking.languages import LanguagePack
+
+CHUNK_PATTERN = 0
+"""Position of the pattern for chunks in a grammar's query; the other one is for imports."""
+
+_PACKAGE = "tree_sitter_language_pack"
+
+# Walking a tree takes longer than a query does, and compiling a query as long as walking this much text.
+_MANY_BYTES = 100_000
+
+
+class Grammar:
+    """A parser, and the node types that matter."""
+
+    def __init__(self, pack: LanguagePack) -> None:
+        """Raises what tree-sitter raises, and ValueError for a node type that the grammar does not have."""
+        from tree_sitter import Parser
+
+        self._language = _language(pack.grammar)
+        self._pack = pack
+        for kind in (*pack.functions, *pack.classes, *pack.imports):
+            if self._language.id_for_node_kind(kind, True) is None:
+                raise ValueError(f"no node type {kind}")
+        self.parser = Parser(self._language)
+        self.chunk_types = dict.fromkeys(pack.functions, "function") | dict.fromkeys(pack.classes, "class")
+        self.import_types = frozenset(pack.imports)
+        self._n_bytes = 0
+        self._query: Query | None = None
+
+    def query(self, n_bytes: int) -> Query | None:
+        """The query for chunks and imports, to be asked of `n_bytes` more; None while it would not pay."""
+        self._n_bytes += n_bytes
+        if self._query is None and self._n_bytes >= _MANY_BYTES:
+            from tree_sitter import Query
+
+            kinds = [*self._pack.functions, *self._pack.classes]
+            patterns = f"{_alternation(kinds)} @node\n{_alternation(self._pack.imports)} @node"
+            self._query = Query(self._language, patterns)
+        return self._query
+
+
+@cache
+def load_grammar(pack: LanguagePack) -> Grammar:
+    """The grammar of `pack`, made once a process. Raises GrammarError."""
+    try:
+        return Grammar(pack)
+    except Exception as exc:
+        reason = " ".join(f"{type(exc).__name__}: {exc}".split())
+        raise GrammarError(
+            f"grammar {pack.grammar!r} cannot be loaded ({reason}); "
+            "reinstall cce-relevance: tree-sitter and tree-sitter-language-pack must have the pinned versions"
+        ) from exc
+
+
+def _language(grammar: str) -> Language:
+    from tree_sitter import Language
+
+    binding = _load_binding(grammar)
+    if binding is not None:
+        return Language(binding.language())
+
+    from tree_sitter_language_pack import SupportedLanguage, get_language
+
+    return get_language(cast("SupportedLanguage", grammar))
+
+
+def _load_binding(grammar: str) -> ModuleType | None:
+    """The extension module of one grammar; None where only the package itself knows how to load it.
+
+    Importing the package takes longer than all else that a small corpus needs of it: it brings three
+    other grammars. Its version is pinned, so where it keeps its modules is as sure as its functions are.
+    """
+    package = find_spec(_PACKAGE)  # finds it, and does not import it
+    if package is None or not package.submodule_search_locations:
+        return None
+    folders = [os.path.join(folder, "bindings") for folder in package.submodule_search_locations]
+    spec = PathFinder.find_spec(f"{_PACKAGE}.bindings.{grammar}", folders)
+    if spec is None or spec.loader is None:
+        return None
+    try:
+        binding = module_from_spec(spec)
+        spec.loader.exec_module(binding)
+    except ImportError:
+        return None
+    return binding
+
+
+def _alternation(node_types: list[str] | tuple[str, ...]) -> str:
+    return "[" + " ".join(f"({node_type})" for node_type in node_types) + "]"
