@@ -19,7 +19,7 @@ from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file
 from cce.retrieval.embedding.contract import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.index import Index, SegmentIndex
-from cce.retrieval.segment import build_segment
+from cce.retrieval.segmenting import build_segment
 
 WORD_BYTES = b"abcdefghijklmnopqrstuvwxyz0123456789_"
 

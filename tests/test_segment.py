@@ -16,7 +16,8 @@ from cce.retrieval import token_counts
 from cce.retrieval.arrays import counting
 from cce.retrieval.chunk_table import ChunkTable
 from cce.retrieval.chunking.treesitter import chunk_file
-from cce.retrieval.segment import Segment, build_segment, cut_segment, join_segments
+from cce.retrieval.segment import Segment, cut_segment, join_segments
+from cce.retrieval.segmenting import build_segment
 from cce.retrieval.token_counts import (
     TokenCounter,
     TokenCounts,

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable
 from typing import BinaryIO
 
-_TEMPORARY = re.compile(r"\.cce-[0-9a-f]{16}\.tmp")
+_TEMPORARY = r"\.cce-[0-9a-f]{16}\.tmp"
 _BUFFER_BYTES = 1 << 20
 _CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
@@ -85,7 +85,7 @@ def _create(folder: str, *, is_private: bool) -> tuple[str, BinaryIO]:
 def _remove_leftovers(folder: str) -> None:
     """Remove the files of dead writers; whatever stands in the way of that can wait."""
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for path in [entry.path for entry in entries if _TEMPORARY.fullmatch(entry.name)]:
+        for path in [entry.path for entry in entries if re.fullmatch(_TEMPORARY, entry.name)]:
             with contextlib.suppress(OSError):
                 _remove_abandoned(path)
 

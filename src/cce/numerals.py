@@ -7,7 +7,6 @@ Order compares the same integers, so two figures that print alike rank alike.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -23,11 +22,12 @@ def ordering_key(value: float) -> int:
 
     Raises ValueError for NaN and infinity: they have neither an order nor a text.
     """
-    if not math.isfinite(value):
-        raise ValueError(f"{value} has no text form and no order")
     scaled = abs(value) * 1e6
-    # floor(x + 0.5) would round 0.49999999999999994 up: compare the exact remainder instead.
-    whole = math.floor(scaled)
+    try:
+        whole = int(scaled)
+    except (ValueError, OverflowError) as exc:
+        raise ValueError(f"{value} has no text form and no order") from exc
+    # Cutting off x + 0.5 would round 0.49999999999999994 up: compare the exact remainder instead.
     if scaled - whole >= 0.5:
         whole += 1
     return -whole if value < 0 else whole

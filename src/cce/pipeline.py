@@ -16,7 +16,6 @@ from cce.domain.ranking import Ranking
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.errors import UsageError
-from cce.measurement.comparison import compare
 from cce.measurement.fixtures import read_fixture_set
 from cce.measurement.notices import notices
 from cce.measurement.scoring import score_backend
@@ -27,6 +26,7 @@ from cce.retrieval.index import Index
 from cce.retrieval.indexing import IndexedCorpus, Watch, index_directory
 
 if TYPE_CHECKING:
+    from cce.domain.comparison import Comparison
     from cce.domain.evidence import Evidence, EvidenceOptions
     from cce.measurement.evidence import BackendFigures
 
@@ -102,10 +102,16 @@ def report_on(
     plan: Plan, fixtures: FixtureSet, corpus: str, index: Index, measurement: Measurement
 ) -> Report:
     """The report of what was measured, with the comparison and the evidence that `plan` asks for."""
-    comparison = compare(*measurement.scores) if plan.is_comparison else None
+    comparison = _compare(*measurement.scores) if plan.is_comparison else None
     evidence = None if plan.evidence is None else weigh(plan, plan.evidence, fixtures, measurement.figures)
     n_cases = len(fixtures.cases)
     return Report(corpus, index.embedder.name, n_cases, measurement.scores, comparison, evidence)
+
+
+def _compare(a: BackendScore, b: BackendScore) -> Comparison:
+    from cce.measurement.comparison import compare  # most runs compare nothing
+
+    return compare(a, b)
 
 
 def weigh(

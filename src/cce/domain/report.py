@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from cce.domain.comparison import Comparison
 from cce.domain.scores import BackendScore
 
 if TYPE_CHECKING:
+    from cce.domain.comparison import Comparison
     from cce.domain.evidence import Evidence
 
 

@@ -20,8 +20,9 @@ from cce.tokens import tokenize
 
 _N_SHOWN = 5
 _MAX_BARE_ID = 60
-_NOT_LAST_RANGE = re.compile(r"(.*)@([0-9]+-[0-9]+)", re.DOTALL)
-_OUTSIDE = re.compile(r"(?:[A-Za-z]:(?=/))?/*(?:\.\./)*")
+# Compiled when first used: most sets have no such anchor.
+_NOT_LAST_RANGE = r"(?s)(.*)@([0-9]+-[0-9]+)"
+_OUTSIDE = r"(?:[A-Za-z]:(?=/))?/*(?:\.\./)*"
 
 
 def notices(
@@ -90,7 +91,7 @@ class IndexedNames:
         """A range in front of the kind, or a `#` that was meant as part of the path."""
         if anchor.kind is None:
             return None
-        ranged = _NOT_LAST_RANGE.fullmatch(path)
+        ranged = re.fullmatch(_NOT_LAST_RANGE, path)
         if ranged:
             return f"the range goes last, write {quoted(f'{ranged[1]}#{anchor.kind}@{ranged[2]}')}"
         if "/" in anchor.kind or "\\" in anchor.kind or f"{path}#{anchor.kind}" in self._files:
@@ -103,7 +104,7 @@ class IndexedNames:
         """A path that no index can hold: not relative to the corpus, not normal, or with backslashes."""
         slashed = path.replace("\\", "/")
         normal = posixpath.normpath(slashed)
-        normal = _OUTSIDE.sub("", normal, count=1)
+        normal = re.sub(_OUTSIDE, "", normal, count=1)
         if normal == path:
             return None
         if normal in self._files:

@@ -31,7 +31,7 @@ _JSON_FAULTS = (
     ("invalid number", "a malformed number, write it as 7 or 0.5"),
 )
 _MOST_BRACKETS = 100  # the strict reader goes twice as deep
-_JSON_PLACE = re.compile(r"(.*) at line 1 column ([0-9]+)")
+_JSON_PLACE = r"(.*) at line 1 column ([0-9]+)"  # compiled when a line has a fault
 _NO_JSON_NUMBERS = (b"NaN", b"Infinity")
 
 
@@ -75,7 +75,7 @@ def _read_strictly(line: bytes) -> object:
 
 def _json_fault(wording: str, line: bytes) -> str:
     """What is wrong with `line`, for people; `wording` is the reader's message, columns in bytes."""
-    match = _JSON_PLACE.fullmatch(wording)
+    match = re.fullmatch(_JSON_PLACE, wording)
     if match is None:
         return f"invalid JSON: {on_one_line(wording)}"
     n_before = max(0, int(match[2]) - 1)

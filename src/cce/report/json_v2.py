@@ -6,11 +6,14 @@ Every field is spelled out, because a contract changes by decision. Scores are s
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
-from cce.domain.comparison import Comparison, PairedTest
 from cce.domain.report import Report, SavedPair
 from cce.domain.scores import BackendScore, CaseScore, TokenScore
 from cce.numerals import format_score, format_signed
+
+if TYPE_CHECKING:
+    from cce.domain.comparison import Comparison, PairedTest
 
 SCHEMA = "cce.relevance.report/v2"
 

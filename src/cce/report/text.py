@@ -6,12 +6,15 @@ Nothing is computed here. Widths count characters; a name too long for its colum
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from cce.domain.comparison import Comparison, Difference, PairedTest
 from cce.domain.report import Report, SavedPair
 from cce.domain.scores import BackendScore
 from cce.numerals import format_score, format_signed
 from cce.report.tables import UNDEFINED, one_line, row
+
+if TYPE_CHECKING:
+    from cce.domain.comparison import Comparison, Difference, PairedTest
 
 __all__ = ["LABELS", "TITLE", "one_line", "render_text"]
 

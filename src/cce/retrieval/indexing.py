@@ -10,15 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cce.retrieval.cache import Cache
-from cce.retrieval.corpus import SkipReason, walk, why_absent
+from cce.retrieval.corpus import SkipReason, read_raw, walk, why_absent
 from cce.retrieval.embedding.contract import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.index import Index, SegmentIndex
-from cce.retrieval.segment import merge_segments
-from cce.retrieval.workers import Processed, is_file_unchanged, process_files
+from cce.retrieval.segment import Segment, merge_segments
 
 if TYPE_CHECKING:
     from cce.retrieval.embedding.contract import FloatMatrix
+    from cce.retrieval.workers import Processed
 
 _BATCH = 64
 
@@ -73,37 +73,54 @@ def index_directory(
     def told(n_done: int) -> None:
         watch("indexing", n_done, n_files, "files")
 
-    if cache is None or allow_secrets:
-        processed = process_files(directory, walked.paths, allow_secrets, told)
+    if allow_secrets:
+        cache = None
+    known = None if cache is None else cache.load(directory)
+    if known is None:
+        processed = _process(directory, walked.paths, allow_secrets, told)
+        segment, skipped = processed.segment, processed.skipped
     else:
-        processed = _process_changed(directory, walked.paths, cache, told)
-    index = SegmentIndex(processed.segment, embedder or HashEmbedder())
+        segment, skipped = _process_changed(directory, walked.paths, known, told)
+    if cache is not None and segment is not known:
+        cache.save(directory, segment)
+    index = SegmentIndex(segment, embedder or HashEmbedder())
     if not isinstance(index.embedder, HashEmbedder):
-        index = SegmentIndex(processed.segment, index.embedder, _embed_all(index, watch))
-    return IndexedCorpus(directory, index, {**walked.skipped, **processed.skipped}, walked.notices)
+        index = SegmentIndex(segment, index.embedder, _embed_all(index, watch))
+    return IndexedCorpus(directory, index, {**walked.skipped, **skipped}, walked.notices)
+
+
+def _process(
+    directory: str, paths: Sequence[str], allow_secrets: bool, told: Callable[[int], None]
+) -> Processed:
+    from cce.retrieval.workers import process_files  # where nothing changed, nothing is cut into chunks
+
+    return process_files(directory, paths, allow_secrets, told)
 
 
 def _process_changed(
-    directory: str, paths: Sequence[str], cache: Cache, told: Callable[[int], None]
-) -> Processed:
-    """As process_files, with all that is unchanged from the cache, which then knows the new state."""
-    known = cache.load(directory)
-    if known is None:
-        processed = process_files(directory, paths, False, told)
-        cache.save(directory, processed.segment)
-        return processed
-    positions = {path: position for position, path in enumerate(known.paths)}
+    directory: str, paths: Sequence[str], known: Segment, told: Callable[[int], None]
+) -> tuple[Segment, Mapping[str, SkipReason]]:
+    """The segment of `paths`, with what is unchanged taken from `known`, and why some are not in it.
+
+    It is `known` itself if nothing changed.
+    """
+    digests = dict(zip(known.paths, known.digests, strict=True))
     unchanged: set[str] = set()
+    changed: list[str] = []
+    skipped: dict[str, SkipReason] = {}
     for n_done, path in enumerate(paths):
         told(n_done)
-        if path in positions and is_file_unchanged(directory, path, known.digests[positions[path]]):
+        text = read_raw(directory, path, False)
+        if isinstance(text, SkipReason):
+            skipped[path] = text
+        elif path in digests and hashlib.sha256(text).digest() == digests[path]:
             unchanged.add(path)
-    processed = process_files(directory, [path for path in paths if path not in unchanged], False, told)
-    if len(unchanged) == len(known.paths) and not processed.segment.paths:
-        return Processed(known, processed.skipped)
-    segment = merge_segments(known, unchanged, processed.segment)
-    cache.save(directory, segment)
-    return Processed(segment, processed.skipped)
+        else:
+            changed.append(path)
+    if not changed and len(unchanged) == len(digests):
+        return known, skipped
+    processed = _process(directory, changed, False, told)
+    return merge_segments(known, unchanged, processed.segment), {**skipped, **processed.skipped}
 
 
 def _embed_all(index: Index, watch: Watch) -> FloatMatrix:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from cce.numerals import ordering_key
 
@@ -29,12 +29,19 @@ def best_positions(
 
     `id_rank` is the rank of each chunk id in byte order: the tie-break.
     """
-    positions: Sequence[int] = range(len(scores))
-    if positive:
-        positions = [position for position, score in enumerate(scores) if score > 0]
-    if 0 < k < len(positions):
-        lowest = sorted([scores[position] for position in positions])[-k] - KEY_MARGIN
-        positions = [position for position in positions if scores[position] >= lowest]
-    keys = {position: ordering_key(scores[position]) for position in positions}
-    best = sorted(keys, key=lambda position: (-keys[position], id_rank[position]))[:k]
-    return [position for position in best if keys[position] > 0] if positive else best
+    ascending = sorted([score for score in scores if score > 0] if positive else scores)
+    if k < 1 or not ascending:
+        return []
+    lowest = max(ascending[0], ascending[-min(k, len(ascending))] - KEY_MARGIN)
+    contenders = [position for position, score in enumerate(scores) if score >= lowest]
+    best = by_key(scores, id_rank, contenders)[:k]
+    return [position for position, key in best if key > 0 or not positive]
+
+
+def by_key(
+    scores: Sequence[float] | Mapping[int, float], id_rank: Sequence[int], positions: Iterable[int]
+) -> list[tuple[int, int]]:
+    """`positions` with the ordering keys of their scores, best first."""
+    order = [(-ordering_key(scores[position]), id_rank[position], position) for position in positions]
+    order.sort()
+    return [(position, -key) for key, _, position in order]

@@ -6,30 +6,20 @@ keeps, so they can be cut at file boundaries and joined again; an index is one s
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence, Set
 from functools import lru_cache
-from itertools import chain
 from typing import NamedTuple
 
 from cce.domain.chunk import Chunk
 from cce.retrieval.chunk_table import ChunkTable
 from cce.retrieval.chunking.languages import CHUNK_KINDS, language_name
-from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_id
-from cce.retrieval.flat import Ints, concatenated, concatenated_starts, owners_of, shifted, starts_of
-from cce.retrieval.token_counts import (
-    TokenCounter,
-    TokenCounts,
-    count_span_tokens,
-    cut_token_counts,
-    merge_token_counts,
-)
+from cce.retrieval.flat import Ints, concatenated, concatenated_starts, owners_of, shifted
+from cce.retrieval.token_counts import TokenCounts, cut_token_counts, merge_token_counts
 from cce.tokens import estimate_tokens
 
 _N_TEXTS_KEPT = 64
 _ID_DIGITS = 16
 _SPAN_FIELDS = 4
-_KIND_NUMBERS = {kind: number for number, kind in enumerate(CHUNK_KINDS)}
 
 
 class Segment(NamedTuple):
@@ -83,29 +73,6 @@ class Segment(NamedTuple):
 
         kinds = [CHUNK_KINDS[number][1] for number in self.kinds]
         return ChunkTable(self.paths, file_of, chunk_ids, kinds, make, self.spans[1::_SPAN_FIELDS])
-
-
-def build_segment(
-    files: Sequence[ChunkedFile], digests: Sequence[bytes], count_tokens: TokenCounter = count_span_tokens
-) -> Segment:
-    """The segment of `files`, which come in path order, each read as bytes of the given digest."""
-    spans = [span for file in files for span in file.spans]
-    identities = [
-        chunk_id(file.path, span.start_line, span.end_line, file.text[span.start : span.end])
-        for file in files
-        for span in file.spans
-    ]
-    return Segment(
-        tuple(file.path for file in files),
-        tuple(file.text for file in files),
-        tuple(digests),
-        tuple(file.imports for file in files),
-        starts_of(len(file.spans) for file in files),
-        array("q", list(chain.from_iterable((s.start, s.end, s.start_line, s.end_line) for s in spans))),
-        array("h", [_KIND_NUMBERS[span.chunk_type, span.kind] for span in spans]),
-        "".join(identities).encode(),
-        count_tokens([(file.text, [(span.start, span.end) for span in file.spans]) for file in files]),
-    )
 
 
 def cut_segment(segment: Segment, start: int, end: int) -> Segment:

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from cce.errors import CorpusError
 from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file
 from cce.retrieval.corpus import SkipReason, read_raw, scrub
-from cce.retrieval.segment import Segment, build_segment, join_segments
+from cce.retrieval.segment import Segment, join_segments
+from cce.retrieval.segmenting import build_segment
 from cce.retrieval.token_counts import MANY_BYTES, TokenCounter, count_span_tokens
 
 if TYPE_CHECKING:
@@ -94,12 +95,6 @@ def process_batch(batch: Batch) -> Processed:
             files.append(chunk_file(path, scrub(text, batch.allow_secrets)))
             digests.append(hashlib.sha256(text).digest())
     return Processed(build_segment(files, digests, batch.count_tokens), skipped)
-
-
-def is_file_unchanged(root: str, path: str, digest: bytes) -> bool:
-    """Whether a file would be indexed and has, as it is, the SHA-256 given."""
-    text = read_raw(root, path, False)
-    return not isinstance(text, SkipReason) and hashlib.sha256(text).digest() == digest
 
 
 def _process_here(batches: Sequence[Batch], told: Callable[[int], None]) -> list[Processed]:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from cce.domain.ranking import Ranking
-from cce.domain.ranking_account import AccountedHit, QueryTerm, RankingAccount, Share
 from cce.retrieval.backends.contract import CANDIDATES_A_HIT, best_positions, hits
 from cce.retrieval.index import Index
 from cce.retrieval.okapi import idf
 from cce.tokens import tokenize
 
 if TYPE_CHECKING:
+    from cce.domain.ranking_account import QueryTerm, RankingAccount, Share
     from cce.retrieval.scorer import Scores
 
 _FORMULA = (
@@ -35,6 +35,8 @@ class Bm25Backend:
 
     def explain(self, query: str, k: int) -> RankingAccount:
         """The hits of `rank`, each with the shares of the query tokens that it holds."""
+        from cce.domain.ranking_account import AccountedHit, RankingAccount
+
         shares = self._shares(query, self._index.of_query(bm25_order, query, k)[:k])
         ranked = zip(self.rank(query, k), shares, strict=True)
         return RankingAccount(
@@ -45,6 +47,8 @@ class Bm25Backend:
 
     def _shares(self, query: str, positions: Sequence[int]) -> list[tuple[Share, ...]]:
         """For each of the chunks at `positions` the shares of the tokens it holds, in query order."""
+        from cce.domain.ranking_account import Share
+
         shares: dict[int, list[Share]] = {position: [] for position in positions}
         for token in _tokens(query):
             for position, share in zip(*self._index.scorer.term(token), strict=True):
@@ -53,6 +57,8 @@ class Bm25Backend:
         return [tuple(of_chunk) for of_chunk in shares.values()]
 
     def _query_terms(self, query: str) -> Iterator[QueryTerm]:
+        from cce.domain.ranking_account import QueryTerm
+
         for token in _tokens(query):
             n_holding = len(self._index.scorer.term(token)[0])
             yield QueryTerm(token.decode(), n_holding, idf(len(self._index.chunks), n_holding))

@@ -8,7 +8,7 @@ without a token and an empty index give no hits; k may exceed the number of chun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from cce.domain.ranking import Hit, Ranking
@@ -43,6 +43,17 @@ def best_positions(index: Index, scores: Scores, k: int, *, positive: bool) -> l
     return best_positions(scores, index.derived(id_rank_vector), k, positive=positive)
 
 
-def hits(index: Index, positions: Iterable[int], scores: Scores) -> Ranking:
+def values_at(scores: Scores, positions: Sequence[int]) -> list[float]:
+    """The scores of the chunks at `positions`."""
+    if isinstance(scores, list):
+        return [scores[position] for position in positions]
+    values: list[float] = scores[list(positions)].tolist()
+    return values
+
+
+def hits(index: Index, positions: Sequence[int], scores: Scores) -> Ranking:
     """The ranking that `positions` spell, each with its score."""
-    return tuple(Hit(index.chunks[position], float(scores[position])) for position in positions)
+    values = values_at(scores, positions)
+    return tuple(
+        Hit(index.chunks[position], value) for position, value in zip(positions, values, strict=True)
+    )

@@ -15,14 +15,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from cce.domain.ranking import Hit, Ranking
-from cce.domain.ranking_account import AccountedHit, GraphParts, HybridParts, RankingAccount, Share
 from cce.numerals import ordering_key
 from cce.retrieval.backends.bm25 import bm25_order, bm25_scores
+from cce.retrieval.backends.contract import values_at
 from cce.retrieval.backends.query_analysis import AnalyzedQuery, analyze_query
 from cce.retrieval.backends.vector import query_cosines, vector_order
 from cce.retrieval.index import Index
+from cce.retrieval.ordering import by_key
 
 if TYPE_CHECKING:
+    from cce.domain.ranking_account import AccountedHit, HybridParts, RankingAccount, Share
     from cce.retrieval.scorer import Scores
 
 RRF_OFFSET = 60
@@ -37,13 +39,30 @@ N_GRAPH_CHUNKS = 2
 _PENALIZED = ("tests/", "test_", "docs/", "spec", "plan")
 
 
+_Weighed = tuple[float, float, float, float, float]
+"""Similarity, literal, confidence, penalty and score of a candidate."""
+
+_Neighbour = tuple[Hit, str, float]
+"""A hit of the import graph, the better file that brought it in, and its cosine."""
+
+
+class _Fusion(NamedTuple):
+    """By position of each candidate: 1-based ranks, reciprocal rank fusion, and that over the best one's."""
+
+    vector_ranks: Mapping[int, int]
+    keyword_ranks: Mapping[int, int]
+    rrf: Mapping[int, float]
+    norm: Mapping[int, float]
+
+
 class _Candidates(NamedTuple):
     """Positions of chunks, best first: those kept, and better ones than the last of them that were not.
 
-    `parts` has every candidate, also those that came after.
+    `weighed` has every candidate, also those that came after.
     """
 
-    parts: Mapping[int, HybridParts]
+    fusion: _Fusion
+    weighed: Mapping[int, _Weighed]
     ordered: Sequence[int]
     kept: Sequence[int]
     cut: Sequence[int]
@@ -67,18 +86,20 @@ class HybridBackend:
         if candidates is None:
             return ()
         kept = tuple(self._hit(candidates, position) for position in candidates.kept)
-        return (*kept, *(hit for hit, _ in self._widen(candidates))) if use_graph else kept
+        return (*kept, *(hit for hit, _, _ in self._widen(candidates))) if use_graph else kept
 
     def explain(self, query: str, k: int) -> RankingAccount:
         """The hits of `rank`, what the cap left out before the last of them, and all other candidates."""
+        from cce.domain.ranking_account import AccountedHit, GraphParts, RankingAccount, Share
+
         candidates = self._candidates(query, k)
         formula = _formula(analyze_query(query), k)
         if candidates is None:
             return RankingAccount((), behind=(), formula=formula)
         kept = [self._account(candidates, p, rank) for rank, p in enumerate(candidates.kept, start=1)]
         added = [
-            AccountedHit(rank, hit, (Share("graph", hit.score),), parts)
-            for rank, (hit, parts) in enumerate(self._widen(candidates), start=len(kept) + 1)
+            AccountedHit(rank, hit, (Share("graph", hit.score),), GraphParts(seed, cosine))
+            for rank, (hit, seed, cosine) in enumerate(self._widen(candidates), start=len(kept) + 1)
         ]
         cut = set(candidates.cut)
         passed = cut.union(candidates.kept)
@@ -91,10 +112,20 @@ class HybridBackend:
         )
 
     def _hit(self, candidates: _Candidates, position: int) -> Hit:
-        return Hit(self._index.chunks[position], candidates.parts[position].score)
+        return Hit(self._index.chunks[position], candidates.weighed[position][-1])
 
     def _account(self, candidates: _Candidates, position: int, rank: int) -> AccountedHit:
-        parts = candidates.parts[position]
+        from cce.domain.ranking_account import AccountedHit, HybridParts
+
+        fusion = candidates.fusion
+        parts = HybridParts(
+            fusion.vector_ranks.get(position),
+            fusion.keyword_ranks.get(position),
+            fusion.rrf[position],
+            fusion.norm[position],
+            float(candidates.cosines[position]),
+            *candidates.weighed[position],
+        )
         return AccountedHit(rank, self._hit(candidates, position), _shares(parts), parts)
 
     def _candidates(self, query: str, k: int) -> _Candidates | None:
@@ -103,66 +134,34 @@ class HybridBackend:
         if not analyzed.tokens or not self._index.chunks:
             return None
         cosines = self._index.of_query(query_cosines, query)
-        keyword_scores = self._index.of_query(bm25_scores, query)
-        by_vector = self._index.of_query(vector_order, query, k)
-        by_keyword = self._index.of_query(bm25_order, query, k)
-        parts = self._fuse(analyzed, _ranks(by_vector), _ranks(by_keyword), cosines, keyword_scores)
-        ordered = self._order({position: each.score for position, each in parts.items()})
-        return _Candidates(parts, ordered, *self._thin_out(ordered, k), cosines)
-
-    def _fuse(
-        self,
-        query: AnalyzedQuery,
-        vector_ranks: Mapping[int, int],
-        keyword_ranks: Mapping[int, int],
-        cosines: Scores,
-        keyword_scores: Scores,
-    ) -> dict[int, HybridParts]:
-        fused = {position: 1 / (RRF_OFFSET + rank - 1) for position, rank in vector_ranks.items()}
-        keyword_weight = _keyword_weight(query)
-        for position, rank in keyword_ranks.items():
-            of_keyword = keyword_weight * (1 / (RRF_OFFSET + rank - 1))
-            fused[position] = fused.get(position, 0.0) + of_keyword
-        best = max(fused.values())
-        has_norm = ordering_key(best) != 0
-        return {
-            position: self._weigh(
-                query,
-                position,
-                (
-                    vector_ranks.get(position),
-                    keyword_ranks.get(position),
-                    rrf,
-                    rrf / best if has_norm else 0.0,
-                ),
-                float(cosines[position]),
-                has_token=bool(keyword_scores[position] > 0),
-            )
-            for position, rrf in fused.items()
-        }
+        fusion = _fuse(
+            self._index.of_query(vector_order, query, k),
+            self._index.of_query(bm25_order, query, k),
+            _keyword_weight(analyzed),
+        )
+        weighed = self._weigh(analyzed, fusion, cosines, self._index.of_query(bm25_scores, query))
+        ordered = self._order({position: of_candidate[-1] for position, of_candidate in weighed.items()})
+        return _Candidates(fusion, weighed, ordered, *self._thin_out(ordered, k), cosines)
 
     def _weigh(
-        self,
-        query: AnalyzedQuery,
-        position: int,
-        fusion: tuple[int | None, int | None, float, float],
-        cosine: float,
-        *,
-        has_token: bool,
-    ) -> HybridParts:
-        """`fusion` is the two ranks of the chunk, its rrf and its norm."""
+        self, query: AnalyzedQuery, fusion: _Fusion, cosines: Scores, keyword_scores: Scores
+    ) -> dict[int, _Weighed]:
         chunks = self._index.chunks
-        similarity = 1 - min(max((1 - cosine) / 2, 0.0), 1.0)
-        # A chunk with a keyword score holds a query token: looking for it again would find it.
-        literal = 1.0 if has_token or query.occurs_in(chunks[position]) else 1 - 2 / 5
-        confidence = 0.5 * similarity + 0.4 * literal + 0.1 * 0
-        penalty = _penalty(chunks.path_of(position))
-        score = (0.5 * confidence + 0.5 * fusion[3]) * penalty
-        return HybridParts(*fusion, cosine, similarity, literal, confidence, penalty, score)
+        positions = list(fusion.norm)
+        weighed: dict[int, _Weighed] = {}
+        columns = values_at(cosines, positions), values_at(keyword_scores, positions), fusion.norm.values()
+        for position, cosine, keyword_score, norm in zip(positions, *columns, strict=True):
+            similarity = 1 - min(max((1 - cosine) / 2, 0.0), 1.0)
+            # A chunk with a keyword score holds a query token: looking for it again would find it.
+            literal = 1.0 if keyword_score > 0 or query.occurs_in(chunks[position]) else 1 - 2 / 5
+            confidence = 0.5 * similarity + 0.4 * literal + 0.1 * 0
+            penalty = _penalty(chunks.path_of(position))
+            score = (0.5 * confidence + 0.5 * norm) * penalty
+            weighed[position] = similarity, literal, confidence, penalty, score
+        return weighed
 
     def _order(self, scores: Mapping[int, float]) -> list[int]:
-        id_rank = self._index.id_rank
-        return sorted(scores, key=lambda position: (-ordering_key(scores[position]), id_rank[position]))
+        return [position for position, _ in by_key(scores, self._index.id_rank, scores)]
 
     def _thin_out(self, ordered: Sequence[int], k: int) -> tuple[list[int], list[int]]:
         """The first k positions without those of a file that has three already, and those left out."""
@@ -177,7 +176,7 @@ class HybridBackend:
             (kept if n <= MAX_CHUNKS_OF_A_FILE else cut).append(position)
         return kept, cut
 
-    def _widen(self, candidates: _Candidates) -> list[tuple[Hit, GraphParts]]:
+    def _widen(self, candidates: _Candidates) -> list[_Neighbour]:
         """The best chunks of the first files that neighbour the best ones and have no kept chunk."""
         kept = [self._index.chunks[position] for position in candidates.kept]
         kept_files = {chunk.file_path for chunk in kept}
@@ -187,7 +186,7 @@ class HybridBackend:
                 if path not in kept_files:
                     seed_of.setdefault(path, seed)
         seen = {(chunk.file_path, chunk.start_line, chunk.end_line) for chunk in kept}
-        added: list[tuple[Hit, GraphParts]] = []
+        added: list[_Neighbour] = []
         for path in list(seed_of)[:N_GRAPH_FILES]:
             for position in self._best_of_file(path, candidates.cosines):
                 chunk = self._index.chunks[position]
@@ -195,16 +194,25 @@ class HybridBackend:
                 if span not in seen:
                     seen.add(span)
                     cosine = float(candidates.cosines[position])
-                    added.append(
-                        (Hit(chunk, max(0.0, cosine) * GRAPH_DECAY), GraphParts(seed_of[path], cosine))
-                    )
+                    added.append((Hit(chunk, max(0.0, cosine) * GRAPH_DECAY), seed_of[path], cosine))
         return added
 
     def _best_of_file(self, path: str, cosines: Scores) -> list[int]:
-        scores = {
-            position: float(cosines[position]) for position in self._index.positions_by_file.get(path, ())
-        }
-        return self._order(scores)[:N_GRAPH_CHUNKS]
+        positions = self._index.positions_by_file.get(path, ())
+        return self._order(dict(zip(positions, values_at(cosines, positions), strict=True)))[:N_GRAPH_CHUNKS]
+
+
+def _fuse(by_vector: Sequence[int], by_keyword: Sequence[int], keyword_weight: float) -> _Fusion:
+    """Fuse two orders of positions, of which one at least is not empty."""
+    vector_ranks, keyword_ranks = _ranks(by_vector), _ranks(by_keyword)
+    fused = {position: 1 / (RRF_OFFSET + rank - 1) for position, rank in vector_ranks.items()}
+    for position, rank in keyword_ranks.items():
+        of_keyword = keyword_weight * (1 / (RRF_OFFSET + rank - 1))
+        fused[position] = fused.get(position, 0.0) + of_keyword
+    best = max(fused.values())
+    has_norm = ordering_key(best) != 0
+    norm = {position: rrf / best if has_norm else 0.0 for position, rrf in fused.items()}
+    return _Fusion(vector_ranks, keyword_ranks, fused, norm)
 
 
 def _keyword_weight(query: AnalyzedQuery) -> float:
@@ -224,6 +232,8 @@ def _ranks(positions: Sequence[int]) -> dict[int, int]:
 
 
 def _shares(parts: HybridParts) -> tuple[Share, ...]:
+    from cce.domain.ranking_account import Share
+
     # Half of a sum and a difference of neighbours are exact, so the shares sum to the score to the bit.
     confidence, norm = 0.5 * parts.confidence, 0.5 * parts.norm
     return (

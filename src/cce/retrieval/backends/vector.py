@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cce.domain.ranking import Ranking
-from cce.domain.ranking_account import AccountedHit, RankingAccount
 from cce.retrieval.backends.contract import CANDIDATES_A_HIT, best_positions, hits
 from cce.retrieval.index import Index
 from cce.tokens import tokenize
 
 if TYPE_CHECKING:
+    from cce.domain.ranking_account import RankingAccount
     from cce.retrieval.scorer import Scores
 
 
@@ -30,6 +30,8 @@ class VectorBackend:
 
     def explain(self, query: str, k: int) -> RankingAccount:
         """The hits of `rank`, whose scores are all there is to tell."""
+        from cce.domain.ranking_account import AccountedHit, RankingAccount
+
         ranked = enumerate(self.rank(query, k), start=1)
         accounted = tuple(AccountedHit(rank, hit) for rank, hit in ranked)
         return RankingAccount(accounted, formula=("score = cosine of the chunk's vector and the query's",))
