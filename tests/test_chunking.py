@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -260,17 +261,18 @@ def test_functions_inside_an_error_node_are_found() -> None:
     ]
 
 
-def preorder(path: str, source: str) -> list[tuple[str, int, int]]:
-    """Named nodes of the pack's kinds by walking the whole tree: the rule word by word."""
+def preorder(path: str, source: str) -> list[tuple[str, bytes]]:
+    """Kind and text of the chunks, by walking the whole tree: the rule word by word."""
     from tree_sitter import Parser
     from tree_sitter_language_pack import get_language
 
     pack = language_pack(path)
     assert pack is not None
     kinds = {*pack.functions, *pack.classes}
-    tree = Parser(get_language(pack.grammar)).parse(source.encode())  # type: ignore[arg-type]
+    encoded = source.encode()
+    tree = Parser(get_language(pack.grammar)).parse(encoded)  # type: ignore[arg-type]
     nodes = (node for node in _walk(tree.root_node) if node.is_named and node.type in kinds)
-    return [(node.type, node.start_byte, node.end_byte) for node in nodes]
+    return [(node.type, encoded[node.start_byte : node.end_byte]) for node in nodes] or [("module", encoded)]
 
 
 def _walk(root: Node) -> Iterator[Node]:
@@ -318,13 +320,37 @@ def test_any_tree_gives_its_named_nodes_in_pre_order(
     many_bytes: int, path_and_source: tuple[str, str]
 ) -> None:
     path, source = path_and_source
-    encoded = source.encode()
-    expected = [(kind, encoded[start:end]) for kind, start, end in preorder(path, source)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grammars, "_MANY_BYTES", many_bytes)
         patch.setattr(treesitter, "load_grammar", grammars.Grammar)  # one that has seen no text yet
         found = [(chunk.kind, chunk.content) for chunk in chunks(path, source)]
-    assert found == (expected or [("module", encoded)])
+    assert found == preorder(path, source)
+
+
+SUITE = "      import i\n      def f(): pass\n      class K: from m import n\n"
+COMPOUND = (
+    "if x:\n{}elif y:\n{}else:\n{}",
+    "if x: import a; from b import c\nelse: import d\n",
+    "for i in x:\n{}else:\n{}",
+    "while x:\n{}else:\n{}",
+    "try:\n{}except E:\n{}else:\n{}finally:\n{}",
+    "try:\n{}except* E:\n{}",
+    "with x as y, z:\n{}",
+    "async def a():\n  async with x:\n{}  async for y in z:\n{}",
+    "@d\n@e(1)\nasync def f(x=lambda: 0):\n{}",
+    "@d\nclass K(B):\n{}",
+    "match x:\n  case 1:\n{}  case _ if y:\n{}",
+    "x = [lambda: 0 for i in (yield)]; import a\nclass K: import b\n",
+)
+
+
+@pytest.mark.parametrize("statement", COMPOUND)
+def test_python_has_definitions_and_imports_in_every_statement_that_holds_others(statement: str) -> None:
+    source = statement.replace("{}", SUITE)
+    found = [(chunk.kind, chunk.content) for chunk in chunks("m.py", source)]
+    assert found == preorder("m.py", source)
+    imported = re.findall(r"\b(?:from|import) (\w)", re.sub(r"(from \w) import \w", r"\1", source))
+    assert chunk_file("m.py", source.encode()).imports == tuple(dict.fromkeys(imported))
 
 
 def test_a_hundred_kilobytes_into_a_language_imports_are_found_as_in_its_first_lines() -> None:
@@ -362,8 +388,7 @@ def test_twelve_hundred_nested_functions_are_read() -> None:
     source = "".join(" " * depth + f"def f{depth}():\n" for depth in range(1200)) + " " * 1200 + "pass\n"
     # The grammar forgets indentations beyond some hundreds; what is left of the tree is read all the same.
     found = [(chunk.kind, chunk.content) for chunk in chunks("m.py", source)]
-    expected = [(kind, source.encode()[start:end]) for kind, start, end in preorder("m.py", source)]
-    assert found == expected
+    assert found == preorder("m.py", source)
     assert len(found) > 500
 
 

@@ -39,12 +39,13 @@ class Grammar:
 
         self._language = _language(pack.grammar)
         self._pack = pack
-        for kind in (*pack.functions, *pack.classes, *pack.imports):
+        for kind in (*pack.functions, *pack.classes, *pack.imports, *pack.holders):
             if self._language.id_for_node_kind(kind, True) is None:
                 raise ValueError(f"no node type {kind}")
         self.parser = Parser(self._language)
         self.chunk_types = dict.fromkeys(pack.functions, "function") | dict.fromkeys(pack.classes, "class")
         self.import_types = frozenset(pack.imports)
+        self.holders = frozenset(pack.holders)
         self._n_bytes = 0
         self._query: Query | None = None
 

@@ -7,7 +7,11 @@ from typing import NamedTuple
 
 
 class LanguagePack(NamedTuple):
-    """`extensions` are lower-cased with their dot, the rest are node types of `grammar`."""
+    """`extensions` are lower-cased with their dot, the rest are node types of `grammar`.
+
+    Where the syntax is sound, functions, classes and imports are children of `holders` only, which are
+    themselves children of holders. A language that has them anywhere has no holders.
+    """
 
     name: str
     extensions: tuple[str, ...]
@@ -15,6 +19,7 @@ class LanguagePack(NamedTuple):
     functions: tuple[str, ...]
     classes: tuple[str, ...]
     imports: tuple[str, ...]
+    holders: tuple[str, ...] = ()
 
 
 PLAIN_TEXT = "plaintext"
@@ -30,6 +35,13 @@ PACKS = (
         ("function_definition",),
         ("class_definition",),
         ("import_statement", "import_from_statement"),
+        # The statements that other statements stand in: an expression holds none.
+        (
+            *("module", "block", "decorated_definition", "function_definition", "class_definition"),
+            *("if_statement", "elif_clause", "else_clause", "for_statement", "while_statement"),
+            *("try_statement", "except_clause", "finally_clause"),
+            *("with_statement", "match_statement", "case_clause"),
+        ),
     ),
     LanguagePack(
         "javascript",
