@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cce.retrieval.arrays.occurrences import distinct_values
 from cce.retrieval.arrays.postings import Postings, build_postings
+from cce.retrieval.arrays.terms import used_terms
 from corpora import plain_tokens
 
 TEXTS = st.lists(st.text("ab C_é", max_size=12).map(str.encode), max_size=6)
@@ -65,3 +69,19 @@ def test_postings_are_what_counting_word_by_word_gives(texts: list[bytes]) -> No
     for token in postings.vocabulary:
         expected = [(chunk, bag.count(token)) for chunk, bag in enumerate(bags) if token in bag]
         assert postings_of(postings, token) == expected
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 40).map(lambda n: n << 50) | st.integers(0, 2**64 - 1), max_size=60))
+def test_numbers_are_told_apart_though_many_fall_into_one_slot(values: list[int]) -> None:
+    # Of 60 numbers at most 32 slots are made, so that many of them have to be sorted.
+    distinct, numbers = distinct_values(np.array(values, np.uint64))
+    assert sorted(distinct.tolist()) == sorted(set(values))
+    assert distinct[numbers].tolist() == values
+
+
+@pytest.mark.parametrize("n_terms", [8, 1_000])
+def test_terms_that_occur_are_numbered_in_order_however_many_there_are(n_terms: int) -> None:
+    used, places = used_terms(array("i", [7, 3, 7, 0]), n_terms)
+    assert used == [0, 3, 7]
+    assert list(places) == [2, 1, 2, 0]

@@ -84,7 +84,7 @@ def cut_token_counts(whole: TokenCounts, start: int, end: int) -> TokenCounts:
     find_used = _used_terms
     if last - first >= MANY_POSTINGS:
         from cce.retrieval.arrays.terms import used_terms as find_used
-    used, terms = find_used(whole.terms[first:last])
+    used, terms = find_used(whole.terms[first:last], len(whole.vocabulary))
     return TokenCounts(
         [whole.vocabulary[term] for term in used],
         shifted(whole.starts[start : end + 1], first),
@@ -98,7 +98,7 @@ def _renamed(terms: Ints, numbers: Ints) -> Ints:
     return array("i", map(numbers.__getitem__, terms))
 
 
-def _used_terms(terms: Ints) -> tuple[Sequence[int], Ints]:
+def _used_terms(terms: Ints, n_terms: int) -> tuple[Sequence[int], Ints]:  # noqa: ARG001 - as for arrays
     """The distinct terms, ascending, and for each term its place among them."""
     used = sorted(set(terms))
     places = {term: place for place, term in enumerate(used)}

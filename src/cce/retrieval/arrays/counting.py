@@ -13,8 +13,8 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from cce.retrieval.arrays.occurrences import IntVector, Occurrences, find_occurrences
-from cce.retrieval.arrays.terms import flat
-from cce.retrieval.token_counts import SpannedText, TokenCounts, cut_token_counts, merge_token_counts
+from cce.retrieval.arrays.terms import flat, used_terms
+from cce.retrieval.token_counts import SpannedText, TokenCounts, merge_token_counts
 
 _BLOCK_BYTES = 1 << 20
 
@@ -62,7 +62,8 @@ def _count_between(text: bytes, bounds: IntVector) -> TokenCounts:
         _count_occurrences(found, firsts[group], lasts[group]) for group in _groups(np.cumsum(lasts - firsts))
     ]
     counts = merge_token_counts(parts)
-    return cut_token_counts(counts, 0, len(bounds))  # without the words that are in no span
+    used, terms = used_terms(counts.terms, len(counts.vocabulary))  # some words are in no span
+    return counts._replace(vocabulary=[counts.vocabulary[term] for term in used], terms=terms)
 
 
 def _cutting(found: Occurrences, bounds: IntVector, firsts: IntVector, lasts: IntVector) -> IntVector:
@@ -97,13 +98,15 @@ def _groups(sizes: IntVector) -> Iterator[slice]:
 
 def _count_occurrences(found: Occurrences, firsts: IntVector, lasts: IntVector) -> TokenCounts:
     """The counts of the tokens `firsts[i]:lasts[i]` for every i."""
-    n_spans, n_terms, sizes = len(firsts), max(len(found.vocabulary), 1), lasts - firsts
-    keys = np.repeat(np.arange(n_spans, dtype=np.int64) * n_terms, sizes)
+    # A key is a span and in its lower bits a term: numpy shifts in a fraction of the time it divides in.
+    n_spans, n_bits, sizes = len(firsts), len(found.vocabulary).bit_length(), lasts - firsts
+    keys = np.repeat(np.arange(n_spans, dtype=np.int64) << n_bits, sizes)
     places = np.arange(len(keys), dtype=np.int64) + np.repeat(firsts - (np.cumsum(sizes) - sizes), sizes)
     keys += found.terms[places]
     keys.sort()
     changes = np.flatnonzero(np.diff(keys, prepend=-1))
-    owners, terms = np.divmod(keys[changes], n_terms)
+    distinct = keys[changes]
+    owners, terms = distinct >> n_bits, distinct & ((1 << n_bits) - 1)
     return TokenCounts(
         found.vocabulary,
         flat("q", np.searchsorted(owners, np.arange(n_spans + 1, dtype=np.int64))),

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from cce.retrieval.flat import Ints
 
+# Sorting the terms takes as long as a look at so many times as many.
+_MOST_TERMS_A_POSTING = 16
+
 
 def flat(typecode: str, numbers: NDArray[np.int64]) -> array[int]:
     """The same numbers as the standard library holds them, which pickles as bytes."""
@@ -22,7 +25,12 @@ def renamed(terms: Ints, numbers: Ints) -> Ints:
     return flat("i", taken)
 
 
-def used_terms(terms: Ints) -> tuple[Sequence[int], Ints]:
-    """The distinct terms, ascending, and i[n]: the place of each term among them."""
-    used, places = np.unique(np.asarray(terms), return_inverse=True)
-    return used.tolist(), flat("i", places)
+def used_terms(terms: Ints, n_terms: int) -> tuple[Sequence[int], Ints]:
+    """Of the terms below `n_terms` those that occur, ascending, and i[n]: the place of each among them."""
+    taken: NDArray[np.int64] = np.asarray(terms)
+    if n_terms > _MOST_TERMS_A_POSTING * len(taken):
+        used, places = np.unique(taken, return_inverse=True)
+        return used.tolist(), flat("i", places)
+    is_used = np.zeros(n_terms, bool)
+    is_used[taken] = True
+    return np.flatnonzero(is_used).tolist(), flat("i", (np.cumsum(is_used) - 1)[taken])
