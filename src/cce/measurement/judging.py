@@ -78,10 +78,13 @@ class AnchorTable:
             else:
                 spans[names].append((anchor.lines.first, anchor.lines.last, position))
         self._ranged = {names: Spans(of_names) for names, of_names in spans.items()}
+        self._paths = {path for path, _ in (*self._unranged, *self._ranged)}
         self._of_any_line: dict[tuple[str, str], tuple[int, ...]] = {}
 
     def matched_by(self, chunk: Chunk) -> tuple[int, ...]:
         """Positions of the anchors that `chunk` satisfies, ascending."""
+        if chunk.file_path not in self._paths and None not in self._paths:
+            return ()  # most chunks
         unranged = self.matched_on_any_line(chunk.file_path, chunk.kind)
         ranged: list[int] = []
         for names in ((chunk.file_path, None), (chunk.file_path, chunk.kind)):

@@ -48,13 +48,14 @@ class LineWeights:
 
 
 class _FileWeights:
-    """Prefix sums over the lines of one file that weigh more than 1."""
+    """Prefix sums over the lines of one file that have text: what they weigh beyond 1."""
 
     def __init__(self, chunks: Iterable[Chunk]) -> None:
         lengths = _line_lengths(chunks)
         surplus = {length: estimate_tokens(length) - 1 for length in set(lengths.values())}
-        self._lines = sorted(line for line, length in lengths.items() if surplus[length])
-        self._surplus = [0, *accumulate(surplus[lengths[line]] for line in self._lines)]
+        self._lines = sorted(lengths)
+        in_order = map(lengths.__getitem__, self._lines)
+        self._surplus = list(accumulate(map(surplus.__getitem__, in_order), initial=0))
 
     def of(self, first: int, last: int) -> int:
         begin, end = bisect_left(self._lines, first), bisect_right(self._lines, last)
