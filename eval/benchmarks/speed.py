@@ -83,7 +83,7 @@ class Corpus:
         """What is measured in `step`."""
         if step == FLOOR:
             return [sys.executable, "-c", PARSE, str(self.folder), str(self.facts)]
-        command = [sys.executable, "-m", "cce", "relevance", str(self.fixtures), "--dir", str(self.folder)]
+        command = [*installed_command(), "relevance", str(self.fixtures), "--dir", str(self.folder)]
         return [*command, "--json", *(["--no-cache"] if step in (COLD, COLD_ALONE) else [])]
 
     def grow(self) -> None:
@@ -123,6 +123,12 @@ def main() -> None:
         single, double = corpora[-2:]
         print(f"\n{double.name} / {single.name}\n")
         print_table([("step", "text", "time", "memory"), *growth(single, double, figures)], n_left=1)
+
+
+def installed_command() -> list[str]:
+    """`cce` as it was installed beside this Python, else as a module."""
+    script = shutil.which("cce", path=os.path.dirname(sys.executable))
+    return [script] if script else [sys.executable, "-m", "cce"]
 
 
 def read_arguments() -> argparse.Namespace:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import signal
 import sys
 import threading
 import warnings
@@ -179,6 +178,8 @@ class _Worker:
 
 
 def _work(sender: Connection, batches: Sequence[Batch], counter: Counter) -> None:
+    import signal
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the calling process's affair
     try:
         sender.send({n: process_batch(batches[n]) for n in _take(counter, len(batches))})
