@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import pickle
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -194,6 +195,22 @@ def test_token_counts_join_and_cut(
     assert bags(joined) == plain_bags([*first, *second])
     assert bags(cut) == plain_bags([*first, *second][start:end])
     assert set(cut.vocabulary) == {token for bag in bags(cut) for token in bag}
+
+
+@settings(deadline=None, max_examples=100)
+@given(TEXTS, TEXTS, TEXTS, MANY)
+def test_counts_over_one_vocabulary_merge_as_others_do(
+    first: list[bytes], other: list[bytes], second: list[bytes], many: int
+) -> None:
+    count_shared = counting.SharedCounter()
+    sent = [count_shared([(text, [(0, len(text))]) for text in texts]) for texts in (first, second)]
+    a, b = pickle.loads(pickle.dumps(sent))  # as a worker process hands them over  # noqa: S301
+    assert a.vocabulary is b.vocabulary
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(token_counts, "MANY_POSTINGS", many)
+        joined = merge_token_counts([a, count_whole(other), b])
+    assert bags(joined) == plain_bags([*first, *other, *second])
+    assert set(joined.vocabulary) == {token for bag in bags(joined) for token in bag}
 
 
 @COUNTERS

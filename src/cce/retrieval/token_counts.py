@@ -64,16 +64,14 @@ def merge_token_counts(parts: Sequence[TokenCounts]) -> TokenCounts:
     """The counts of all texts of `parts`, in that order, over one vocabulary in first-seen order."""
     if len(parts) == 1:
         return parts[0]
-    numbering: defaultdict[bytes, int] = defaultdict(count().__next__)
-    renames = [array("i", map(numbering.__getitem__, part.vocabulary)) for part in parts]
-    rename = _renamed
+    renumber = _renumbered
     if sum(len(part.terms) for part in parts) >= MANY_POSTINGS:
-        from cce.retrieval.arrays.terms import renamed as rename
-    renamed = [rename(part.terms, numbers) for part, numbers in zip(parts, renames, strict=True)]
+        from cce.retrieval.arrays.terms import renumbered as renumber
+    parts = renumber(parts)
     return TokenCounts(
-        tuple(numbering),
+        parts[0].vocabulary if parts else (),
         concatenated_starts([part.starts for part in parts]),
-        concatenated("i", renamed),
+        concatenated("i", [part.terms for part in parts]),
         concatenated("i", [part.counts for part in parts]),
     )
 
@@ -93,9 +91,15 @@ def cut_token_counts(whole: TokenCounts, start: int, end: int) -> TokenCounts:
     )
 
 
-def _renamed(terms: Ints, numbers: Ints) -> Ints:
-    """`numbers[term]` for every term."""
-    return array("i", map(numbers.__getitem__, terms))
+def _renumbered(parts: Sequence[TokenCounts]) -> list[TokenCounts]:
+    """The same counts, all over one vocabulary in first-seen order."""
+    numbering: defaultdict[bytes, int] = defaultdict(count().__next__)
+    numbers = [list(map(numbering.__getitem__, part.vocabulary)) for part in parts]
+    vocabulary = tuple(numbering)
+    return [
+        part._replace(vocabulary=vocabulary, terms=array("i", map(of_part.__getitem__, part.terms)))
+        for part, of_part in zip(parts, numbers, strict=True)
+    ]
 
 
 def _used_terms(terms: Ints, n_terms: int) -> tuple[Sequence[int], Ints]:  # noqa: ARG001 - as for arrays

@@ -71,9 +71,11 @@ def process_files(
     Raises GrammarError, and CorpusError if a worker process dies.
     """
     sizes = [_size(root, path) for path in paths]
-    count_tokens = count_span_tokens
+    count_tokens: TokenCounter = count_span_tokens
     if sum(sizes) >= MANY_BYTES:  # imported here, once for all workers that are forked
-        from cce.retrieval.arrays.counting import count_span_tokens as count_tokens
+        from cce.retrieval.arrays.counting import SharedCounter
+
+        count_tokens = SharedCounter()  # every process has a vocabulary of its own in the end
     batches = [Batch(root, group, allow_secrets, count_tokens) for group in _group(paths, sizes)]
     n_processes = min(_n_processors(), len(batches), _MAX_PROCESSES)
     if n_processes < 2 or sum(sizes) < _MIN_BYTES:

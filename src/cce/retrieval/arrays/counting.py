@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from cce.retrieval.arrays.occurrences import IntVector, Occurrences, find_occurrences
-from cce.retrieval.arrays.terms import flat, used_terms
+from cce.retrieval.arrays.terms import SharedVocabulary, flat, used_terms
 from cce.retrieval.token_counts import SpannedText, TokenCounts, merge_token_counts
 
 _BLOCK_BYTES = 1 << 20
@@ -22,6 +22,17 @@ _BLOCK_BYTES = 1 << 20
 def count_span_tokens(texts: Iterable[SpannedText]) -> TokenCounts:
     """The token counts of all spans of all texts, in that order; every text is tokenised once."""
     return merge_token_counts([_count_block(block) for block in _blocks(texts)])
+
+
+class SharedCounter:
+    """As `count_span_tokens`, call after call over one vocabulary: see `SharedVocabulary`."""
+
+    def __init__(self) -> None:
+        self._vocabulary = SharedVocabulary()
+
+    def __call__(self, texts: Iterable[SpannedText]) -> TokenCounts:
+        """The token counts of all spans of all texts, in that order."""
+        return self._vocabulary.adopt(count_span_tokens(texts))
 
 
 def _blocks(texts: Iterable[SpannedText]) -> Iterator[list[SpannedText]]:
