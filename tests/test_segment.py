@@ -204,7 +204,7 @@ def test_counts_over_one_vocabulary_merge_as_others_do(
 ) -> None:
     count_shared = counting.SharedCounter()
     sent = [count_shared([(text, [(0, len(text))]) for text in texts]) for texts in (first, second)]
-    a, b = pickle.loads(pickle.dumps(sent))  # as a worker process hands them over  # noqa: S301
+    a, b = pickle.loads(pickle.dumps(sent))  # as a worker process hands them over
     assert a.vocabulary is b.vocabulary
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(token_counts, "MANY_POSTINGS", many)

@@ -11,7 +11,6 @@ import os
 import stat
 from collections.abc import Mapping
 from enum import Enum
-from io import FileIO
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from cce.retrieval.gitignore import list_files
 from cce.retrieval.sensitive import is_sensitive
 
 MAX_BYTES = 2 * 1024 * 1024
+_MIN_READ = 1 << 16
 
 # A link or a pipe that took the file's place since the walk is not followed, and does not block.
 _OPEN_FLAGS = os.O_RDONLY | sum(
@@ -127,16 +127,20 @@ def _find_entry(directory: bytes, name: str) -> os.DirEntry[bytes] | None:
 def _read_regular_file(path: bytes) -> bytes:
     """At most one byte more than a corpus takes of a file; raises OSError if it is not a regular one."""
     descriptor = os.open(path, _OPEN_FLAGS)
-    with open(descriptor, "rb", buffering=0) as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise OSError("not a regular file")
-        return _read_at_most(file, MAX_BYTES + 1)
+        # Asked for as much as it says it has, the system need not make room for what may be there.
+        return _read_at_most(descriptor, MAX_BYTES + 1, max(status.st_size + 1, _MIN_READ))
+    finally:
+        os.close(descriptor)
 
 
-def _read_at_most(file: FileIO, n_bytes: int) -> bytes:
+def _read_at_most(descriptor: int, n_bytes: int, n_at_once: int) -> bytes:
     """Up to `n_bytes`, however few of them the system hands over at a time."""
     pieces = []
-    while n_bytes > 0 and (piece := file.read(n_bytes)):
+    while n_bytes > 0 and (piece := os.read(descriptor, min(n_bytes, n_at_once))):
         pieces.append(piece)
         n_bytes -= len(piece)
     return b"".join(pieces)
