@@ -148,12 +148,11 @@ def _assignments(text: bytes) -> Iterator[tuple[int, int]]:
         keys = list(_FOLDED_KEYS)
     else:
         keys = [key for literal, key in _KEYS if literal in lowered]
-    operator = _compiled(_OPERATOR)
     spans = [
         (found.start(), assigned.end())
         for key in keys
         for found in _compiled(key).finditer(lowered)
-        if (assigned := operator.match(lowered, found.end()))
+        if (assigned := _compiled(_OPERATOR).match(lowered, found.end()))
     ]
     return (span for span in sorted(spans) if not _is_word_before(text, span[0]))
 
