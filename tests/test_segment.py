@@ -25,6 +25,7 @@ from cce.retrieval.token_counts import (
     count_span_tokens,
     cut_token_counts,
     merge_token_counts,
+    without_unused_words,
 )
 from corpora import plain_tokens
 
@@ -191,7 +192,7 @@ def test_token_counts_join_and_cut(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(token_counts, "MANY_POSTINGS", many)
         joined = merge_token_counts([count_whole(first), count_whole(second)])
-        cut = cut_token_counts(joined, start, end)
+        cut = without_unused_words(cut_token_counts(joined, start, end))
     assert bags(joined) == plain_bags([*first, *second])
     assert bags(cut) == plain_bags([*first, *second][start:end])
     assert set(cut.vocabulary) == {token for bag in bags(cut) for token in bag}

@@ -14,7 +14,12 @@ from cce.domain.chunk import Chunk
 from cce.retrieval.chunk_table import ChunkTable
 from cce.retrieval.chunking.languages import CHUNK_KINDS, language_name
 from cce.retrieval.flat import Ints, concatenated, concatenated_starts, owners_of, shifted
-from cce.retrieval.token_counts import TokenCounts, cut_token_counts, merge_token_counts
+from cce.retrieval.token_counts import (
+    TokenCounts,
+    cut_token_counts,
+    merge_token_counts,
+    without_unused_words,
+)
 from cce.tokens import estimate_tokens
 
 _N_TEXTS_KEPT = 64
@@ -118,7 +123,8 @@ def merge_segments(old: Segment, kept: Set[str], new: Segment) -> Segment:
         else:
             runs.append([source])
     parts = [cut_segment(run[0][1], run[0][2], run[-1][2] + 1) for run in runs]
-    return join_segments(parts) if parts else cut_segment(new, 0, 0)
+    merged = join_segments(parts) if parts else cut_segment(new, 0, 0)
+    return merged._replace(token_counts=without_unused_words(merged.token_counts))
 
 
 def _split(text: str, width: int) -> list[str]:

@@ -77,33 +77,45 @@ def merge_token_counts(parts: Sequence[TokenCounts]) -> TokenCounts:
 
 
 def cut_token_counts(whole: TokenCounts, start: int, end: int) -> TokenCounts:
-    """Texts `start` (inclusive) to `end` (exclusive), over the tokens that occur in them."""
+    """Texts `start` (inclusive) to `end` (exclusive), over the vocabulary of `whole`."""
     first, last = whole.starts[start], whole.starts[end]
-    find_used = _used_terms
-    if last - first >= MANY_POSTINGS:
-        from cce.retrieval.arrays.terms import used_terms as find_used
-    used, terms = find_used(whole.terms[first:last], len(whole.vocabulary))
-    return TokenCounts(
-        [whole.vocabulary[term] for term in used],
-        shifted(whole.starts[start : end + 1], first),
-        terms,
-        whole.counts[first:last],
+    return whole._replace(
+        starts=shifted(whole.starts[start : end + 1], first),
+        terms=whole.terms[first:last],
+        counts=whole.counts[first:last],
     )
+
+
+def without_unused_words(counts: TokenCounts) -> TokenCounts:
+    """The same counts, over the tokens that occur in them."""
+    find_used = _used_terms
+    if len(counts.terms) >= MANY_POSTINGS:
+        from cce.retrieval.arrays.terms import used_terms as find_used
+    used, terms = find_used(counts.terms, len(counts.vocabulary))
+    return counts._replace(vocabulary=[counts.vocabulary[term] for term in used], terms=terms)
 
 
 def _renumbered(parts: Sequence[TokenCounts]) -> list[TokenCounts]:
     """The same counts, all over one vocabulary in first-seen order."""
     numbering: defaultdict[bytes, int] = defaultdict(count().__next__)
-    numbers = [list(map(numbering.__getitem__, part.vocabulary)) for part in parts]
+    numbers: dict[int, list[int]] = {}
+    for part in parts:
+        if id(part.vocabulary) not in numbers:  # those that were cut from one whole share it
+            numbers[id(part.vocabulary)] = list(map(numbering.__getitem__, part.vocabulary))
     vocabulary = tuple(numbering)
     return [
-        part._replace(vocabulary=vocabulary, terms=array("i", map(of_part.__getitem__, part.terms)))
-        for part, of_part in zip(parts, numbers, strict=True)
+        part._replace(
+            vocabulary=vocabulary,
+            terms=array("i", map(numbers[id(part.vocabulary)].__getitem__, part.terms)),
+        )
+        for part in parts
     ]
 
 
-def _used_terms(terms: Ints, n_terms: int) -> tuple[Sequence[int], Ints]:  # noqa: ARG001 - as for arrays
-    """The distinct terms, ascending, and for each term its place among them."""
+def _used_terms(terms: Ints, n_terms: int) -> tuple[Sequence[int], Ints]:
+    """Of the terms below `n_terms` those that occur, ascending, and the place of each term among them."""
     used = sorted(set(terms))
+    if len(used) == n_terms:
+        return used, terms
     places = {term: place for place, term in enumerate(used)}
     return used, array("i", map(places.__getitem__, terms))
