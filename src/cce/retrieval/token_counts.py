@@ -60,14 +60,53 @@ def count_span_tokens(texts: Sequence[SpannedText]) -> TokenCounts:
     return TokenCounts(tuple(numbering), starts, terms, counts)
 
 
+class SharedVocabulary:
+    """One vocabulary, in first-seen order, for counts that are to be merged.
+
+    It grows with the counts that are adopted, and is the `vocabulary` of each of them: to merge such
+    counts, or to send them together, no word is looked at again.
+    """
+
+    def __init__(self, rename: Callable[[Ints, Ints], Ints]) -> None:
+        """`rename` gives numbers[term] for every term, both i."""
+        self._rename = rename
+        self._words: list[bytes] = []
+        self._numbers: dict[bytes, int] = {}
+
+    def adopt(self, counts: TokenCounts) -> TokenCounts:
+        """The same counts over the shared vocabulary."""
+        return self.adopt_all([counts])[0]
+
+    def adopt_all(self, parts: Sequence[TokenCounts]) -> list[TokenCounts]:
+        """As `adopt`; of a vocabulary that several parts share every word is looked up once."""
+        numbers: dict[int, Ints] = {}
+        for part in parts:
+            if id(part.vocabulary) not in numbers:
+                numbers[id(part.vocabulary)] = self._number(part.vocabulary)
+        return [
+            part._replace(
+                vocabulary=self._words, terms=self._rename(part.terms, numbers[id(part.vocabulary)])
+            )
+            for part in parts
+        ]
+
+    def _number(self, vocabulary: Sequence[bytes]) -> Ints:
+        """The shared number of each word."""
+        known = self._numbers
+        new = [word for word in vocabulary if word not in known]
+        known.update(zip(new, range(len(known), len(known) + len(new)), strict=True))
+        self._words += new
+        return array("i", map(known.__getitem__, vocabulary))
+
+
 def merge_token_counts(parts: Sequence[TokenCounts]) -> TokenCounts:
     """The counts of all texts of `parts`, in that order, over one vocabulary in first-seen order."""
     if len(parts) == 1:
         return parts[0]
-    renumber = _renumbered
+    rename = _renamed
     if sum(len(part.terms) for part in parts) >= MANY_POSTINGS:
-        from cce.retrieval.arrays.terms import renumbered as renumber
-    parts = renumber(parts)
+        from cce.retrieval.arrays.terms import renamed as rename
+    parts = SharedVocabulary(rename).adopt_all(parts)
     return TokenCounts(
         parts[0].vocabulary if parts else (),
         concatenated_starts([part.starts for part in parts]),
@@ -88,34 +127,20 @@ def cut_token_counts(whole: TokenCounts, start: int, end: int) -> TokenCounts:
 
 def without_unused_words(counts: TokenCounts) -> TokenCounts:
     """The same counts, over the tokens that occur in them."""
-    find_used = _used_terms
     if len(counts.terms) >= MANY_POSTINGS:
-        from cce.retrieval.arrays.terms import used_terms as find_used
-    used, terms = find_used(counts.terms, len(counts.vocabulary))
-    return counts._replace(vocabulary=[counts.vocabulary[term] for term in used], terms=terms)
+        from cce.retrieval.arrays.terms import without_unused_words
 
-
-def _renumbered(parts: Sequence[TokenCounts]) -> list[TokenCounts]:
-    """The same counts, all over one vocabulary in first-seen order."""
-    numbering: defaultdict[bytes, int] = defaultdict(count().__next__)
-    numbers: dict[int, list[int]] = {}
-    for part in parts:
-        if id(part.vocabulary) not in numbers:  # those that were cut from one whole share it
-            numbers[id(part.vocabulary)] = list(map(numbering.__getitem__, part.vocabulary))
-    vocabulary = tuple(numbering)
-    return [
-        part._replace(
-            vocabulary=vocabulary,
-            terms=array("i", map(numbers[id(part.vocabulary)].__getitem__, part.terms)),
-        )
-        for part in parts
-    ]
-
-
-def _used_terms(terms: Ints, n_terms: int) -> tuple[Sequence[int], Ints]:
-    """Of the terms below `n_terms` those that occur, ascending, and the place of each term among them."""
-    used = sorted(set(terms))
-    if len(used) == n_terms:
-        return used, terms
+        return without_unused_words(counts)
+    used = sorted(set(counts.terms))
+    if len(used) == len(counts.vocabulary):
+        return counts
     places = {term: place for place, term in enumerate(used)}
-    return used, array("i", map(places.__getitem__, terms))
+    return counts._replace(
+        vocabulary=[counts.vocabulary[term] for term in used],
+        terms=array("i", map(places.__getitem__, counts.terms)),
+    )
+
+
+def _renamed(terms: Ints, numbers: Ints) -> Ints:
+    """`numbers[term]` for every term."""
+    return array("i", map(numbers.__getitem__, terms))

@@ -13,8 +13,8 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from cce.retrieval.arrays.occurrences import IntVector, Occurrences, find_occurrences
-from cce.retrieval.arrays.terms import SharedVocabulary, flat, used_terms
-from cce.retrieval.token_counts import SpannedText, TokenCounts, merge_token_counts
+from cce.retrieval.arrays.terms import flat, renamed, without_unused_words
+from cce.retrieval.token_counts import SharedVocabulary, SpannedText, TokenCounts, merge_token_counts
 
 _BLOCK_BYTES = 1 << 20
 
@@ -28,7 +28,7 @@ class SharedCounter:
     """As `count_span_tokens`, call after call over one vocabulary: see `SharedVocabulary`."""
 
     def __init__(self) -> None:
-        self._vocabulary = SharedVocabulary()
+        self._vocabulary = SharedVocabulary(renamed)
 
     def __call__(self, texts: Iterable[SpannedText]) -> TokenCounts:
         """The token counts of all spans of all texts, in that order."""
@@ -72,9 +72,7 @@ def _count_between(text: bytes, bounds: IntVector) -> TokenCounts:
     parts = [
         _count_occurrences(found, firsts[group], lasts[group]) for group in _groups(np.cumsum(lasts - firsts))
     ]
-    counts = merge_token_counts(parts)
-    used, terms = used_terms(counts.terms, len(counts.vocabulary))  # some words are in no span
-    return counts._replace(vocabulary=[counts.vocabulary[term] for term in used], terms=terms)
+    return without_unused_words(merge_token_counts(parts))  # some words are in no span
 
 
 def _cutting(found: Occurrences, bounds: IntVector, firsts: IntVector, lasts: IntVector) -> IntVector:

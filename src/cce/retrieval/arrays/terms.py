@@ -1,4 +1,4 @@
-"""Between numpy and flat sequences, and one vocabulary for very many terms."""
+"""Between numpy and flat sequences, and the renaming of very many terms."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from cce.retrieval.flat import Ints
 from cce.retrieval.token_counts import TokenCounts
 
-IntVector = NDArray[np.int64]
-
 # Sorting the terms takes as long as a look at so many times as many.
 _MOST_TERMS_A_POSTING = 16
 
@@ -22,44 +20,16 @@ def flat(typecode: str, numbers: NDArray[np.int64]) -> array[int]:
     return array(typecode, numbers.astype(np.dtype(typecode), copy=False).tobytes())
 
 
-class SharedVocabulary:
-    """One vocabulary, in first-seen order, for counts that are to be merged.
-
-    It grows with the counts that are adopted, and is the `vocabulary` of each of them: to merge such
-    counts, or to send them together, no word is looked at again.
-    """
-
-    def __init__(self) -> None:
-        self._words: list[bytes] = []
-        self._numbers: dict[bytes, int] = {}
-
-    def adopt(self, counts: TokenCounts) -> TokenCounts:
-        """The same counts over the shared vocabulary."""
-        return self._renamed(counts, self._number(counts.vocabulary))
-
-    def adopt_all(self, parts: Sequence[TokenCounts]) -> list[TokenCounts]:
-        """As `adopt`; of a vocabulary that several parts share every word is looked up once."""
-        numbers: dict[int, IntVector] = {}
-        for part in parts:
-            if id(part.vocabulary) not in numbers:
-                numbers[id(part.vocabulary)] = self._number(part.vocabulary)
-        return [self._renamed(part, numbers[id(part.vocabulary)]) for part in parts]
-
-    def _number(self, vocabulary: Sequence[bytes]) -> IntVector:
-        """int64[n]: the shared number of each word."""
-        known = self._numbers
-        new = [word for word in vocabulary if word not in known]
-        known.update(zip(new, range(len(known), len(known) + len(new)), strict=True))
-        self._words += new
-        return np.fromiter(map(known.__getitem__, vocabulary), np.int64, len(vocabulary))
-
-    def _renamed(self, counts: TokenCounts, numbers: IntVector) -> TokenCounts:
-        return counts._replace(vocabulary=self._words, terms=flat("i", numbers[np.asarray(counts.terms)]))
+def renamed(terms: Ints, numbers: Ints) -> Ints:
+    """i[n]: `numbers[term]` for every term; both are i."""
+    taken: NDArray[np.int64] = np.asarray(numbers)[np.asarray(terms)]
+    return flat("i", taken)
 
 
-def renumbered(parts: Sequence[TokenCounts]) -> list[TokenCounts]:
-    """The same counts, all over one vocabulary in first-seen order."""
-    return SharedVocabulary().adopt_all(parts)
+def without_unused_words(counts: TokenCounts) -> TokenCounts:
+    """The same counts, over the tokens that occur in them."""
+    used, terms = used_terms(counts.terms, len(counts.vocabulary))
+    return counts._replace(vocabulary=[counts.vocabulary[term] for term in used], terms=terms)
 
 
 def used_terms(terms: Ints, n_terms: int) -> tuple[Sequence[int], Ints]:
