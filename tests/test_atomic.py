@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from cce.atomic import write_atomically
+from cce.atomic import link_below, write_atomically, write_below
 
 LEFTOVER = ".cce-0123456789abcdef.tmp"
 posix_only = pytest.mark.skipif(os.name == "nt", reason="Windows has no such files, modes or signals")
@@ -67,11 +67,53 @@ def test_pieces_that_fail_leave_the_old_file_and_nothing_else(tmp_path: Path) ->
     assert (tmp_path / "a").read_bytes() == b"old"
 
 
+def test_below_a_folder_the_content_goes_to_the_file_and_nothing_else_stays(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / LEFTOVER).write_bytes(b"of a dead writer")
+    for content in (b"a long new text", b"new"):
+        write_below(str(tmp_path), ("in", "a"), content)
+    assert names_in(tmp_path / "in") == ["a"]
+    assert (tmp_path / "in" / "a").read_bytes() == b"new"
+
+
+@posix_only
+@pytest.mark.parametrize(("name", "target"), [("in", "out"), ("in/a", "../out/a"), ("in/a", "../out/new")])
+def test_below_a_folder_no_link_is_followed(tmp_path: Path, name: str, target: str) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "a").write_bytes(b"old")
+    if name != "in":
+        (tmp_path / "in").mkdir()
+    (tmp_path / name).symlink_to(target)
+    assert link_below(str(tmp_path), ("in", "a")) == str(tmp_path / name)
+    with pytest.raises(OSError, match="is a link"):
+        write_below(str(tmp_path), ("in", "a"), b"new")
+    assert names_in(tmp_path / "out") == ["a"]
+    assert (tmp_path / "out" / "a").read_bytes() == b"old"
+
+
+@posix_only
+def test_a_link_that_comes_while_a_file_is_written_leads_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "out").mkdir()
+
+    def pieces() -> Iterator[bytes]:
+        (tmp_path / "in").rename(tmp_path / "moved")
+        (tmp_path / "in").symlink_to("out")
+        (tmp_path / "moved" / "a").symlink_to("../out/a")
+        yield b"new"
+
+    write_below(str(tmp_path), ("in", "a"), pieces())
+    assert names_in(tmp_path / "out") == []
+    assert names_in(tmp_path / "moved") == ["a"]
+    assert not (tmp_path / "moved" / "a").is_symlink()
+    assert (tmp_path / "moved" / "a").read_bytes() == b"new"
+
+
 @pytest.mark.parametrize("failing", ["fsync", "replace"])
 def test_a_system_that_refuses_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
 ) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     (tmp_path / "a").write_bytes(b"old")
@@ -209,7 +251,7 @@ def test_without_locks_files_are_written_and_nothing_is_removed(
 ) -> None:
     import fcntl
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise OSError(37, "No locks available")
 
     (tmp_path / LEFTOVER).write_bytes(b"half")
@@ -244,7 +286,7 @@ def test_files_of_other_names_stay(tmp_path: Path, name: str) -> None:
 
 WRITER = """
 import sys
-from cce.atomic import write_atomically
+from cce.atomic import link_below, write_atomically, write_below
 while True:
     for letter in (b"a", b"b"):
         write_atomically(sys.argv[1], (letter * 100_000 for _ in range(10)))
