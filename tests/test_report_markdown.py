@@ -13,6 +13,7 @@ from markdown_it.token import Token
 from cce.domain.full_report import FullReport
 from cce.domain.gate import Level, Reason, Rule
 from cce.report.markdown import MAX_NAME, code, prose, render_markdown
+from cce.report.marks import MARKDOWN_MARK
 from cce.report.tables import one_line
 from full_reports import (
     CASES,
@@ -78,7 +79,9 @@ def many(n: int, query: str = "where") -> FullReport:
 
 def test_the_verdict_of_a_gate_goes_first_and_its_reasons_follow() -> None:
     text = render_markdown(gated(MISSED, FLOOR, WORSE))
-    assert text.startswith("## ❌ GATE: BLOCK\n\nbm25 → hybrid\n\n- ❌ **block:** critical case lost has no")
+    mark, rest = text.split("\n\n", 1)
+    assert mark == MARKDOWN_MARK
+    assert rest.startswith("## ❌ GATE: BLOCK\n\nbm25 → hybrid\n\n- ❌ **block:** critical case lost has no")
     parsed = tokens(text)
     items = [shown(parsed[n + 2]) for n, token in enumerate(parsed) if token.type == "list_item_open"]
     assert items[:3] == [
@@ -199,7 +202,7 @@ def test_a_hostile_id_and_query_are_text() -> None:
     row = next(row for row in tables(text)[1] if "octocat" in row[0])
     assert row[:2] == [HOSTILE, HOSTILE]
     assert len(row) == 7
-    assert set(raw_html(text)) == {"<code>", "</code>"}
+    assert set(raw_html(text)) == {MARKDOWN_MARK, "<code>", "</code>"}
     assert "@octocat" not in text
     assert "#123" not in text
 
@@ -207,7 +210,7 @@ def test_a_hostile_id_and_query_are_text() -> None:
 def test_hostile_reasons_and_names_are_text() -> None:
     reason = Reason(Level.BLOCK, Rule.CRITICAL_MISSED, f"critical case {HOSTILE}\n# x", case_ids=(HOSTILE,))
     text = render_markdown(gated(reason))
-    assert set(raw_html(text)) <= {"<code>", "</code>", "</details>"} | {
+    assert set(raw_html(text)) <= {MARKDOWN_MARK, "<code>", "</code>", "</details>"} | {
         piece for piece in raw_html(text) if piece.startswith("<details><summary><b>")
     }
     # A word joiner keeps what is no code from becoming a mention or a reference.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from cce.domain.full_report import FullReport
 from cce.numerals import format_score
 from cce.report.changes import label
+from cce.report.marks import GENERATOR
 from cce.report.page import build_page
 from cce.report.payload import payload
 from cce.report.rows import case_rows
@@ -41,6 +42,7 @@ def render_html(full: FullReport) -> str:
         .get_template(_PAGE)
         .render(
             page=page,
+            generator=GENERATOR,
             style=Markup(style),  # noqa: S704
             script=Markup(script),  # noqa: S704
             payload=Markup(data),  # noqa: S704

@@ -18,6 +18,7 @@ from cce.domain.report import SavedPair
 from cce.domain.scores import METRICS
 from cce.numerals import format_score, format_signed, ordering_key
 from cce.report.changes import Change, Tone, changes, headline, interval_kind, label, sentences
+from cce.report.marks import MARKDOWN_MARK
 from cce.report.rows import CaseRow, case_rows, columns, compared_names, has_moved
 from cce.report.tables import UNDEFINED, one_line
 
@@ -41,7 +42,7 @@ _MARKS = {Tone.GOOD: "✅", Tone.CAUTION: "⚠️", Tone.BAD: "❌", Tone.PLAIN:
 
 def render_markdown(full: FullReport) -> str:
     """The report as Markdown, with one final newline; what was cut to keep it short is said."""
-    blocks = [_verdict(full), _means(full)]
+    blocks = [MARKDOWN_MARK, _verdict(full), _means(full)]
     closing = [block for block in (_in_words(full.report.evidence), _reproduce(full)) if block]
     room = MAX_CHARACTERS - _RESERVED - _length([*blocks, *closing])
     blocks += [block for block in (_cases(full, room),) if block]
