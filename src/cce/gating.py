@@ -12,6 +12,7 @@ import posixpath
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from cce.atomic import link_below, write_below
 from cce.domain.case import FixtureSet
 from cce.domain.evidence import Evidence, EvidenceOptions
 from cce.domain.full_report import FullReport
@@ -37,13 +38,22 @@ from cce.measurement.policy import require_known
 from cce.measurement.policy_tables import PolicyError
 from cce.measurement.saved_reports import SavedReport, edited_means, read_saved_report
 from cce.measurement.slices import slice_evidence
-from cce.pipeline import Measurement, Plan, all_notices, corpus_name, index_corpus, measure_backends
+from cce.pipeline import (
+    Measurement,
+    Plan,
+    all_notices,
+    corpus_directories,
+    corpus_name,
+    index_corpus,
+    measure_backends,
+)
 from cce.quoting import on_one_line
 from cce.registry import unknown_name
 from cce.report.json_v2 import render_json
 from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.cache import Cache
 from cce.retrieval.indexing import Watch
+from cce.retrieval.membership import notices_of_read
 
 _N_SHOWN = 5
 
@@ -65,12 +75,16 @@ class GatePlan:
 
 @dataclass(frozen=True, slots=True)
 class GateRun:
-    """The answer, and the bytes of a new baseline; None to leave it as it is."""
+    """The answer, and the bytes of a new baseline; None to leave it as it is.
+
+    `directory` is what was indexed, None for a store.
+    """
 
     full: FullReport
     gate: GateReport
     notices: tuple[str, ...]
     new_baseline: bytes | None
+    directory: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +103,47 @@ def beside(policy: GatePolicy, path: str) -> str:
     return posixpath.join(os.path.dirname(policy.path), path)
 
 
-def input_paths(policy: GatePolicy) -> Mapping[str, str]:
+def input_paths(policy: GatePolicy) -> Mapping[str, str | None]:
     """What a gate reads: what it is -> its path as reached from the working directory."""
     return {
         "policy": policy.path,
         "fixture set": beside(policy, policy.fixtures),
         "baseline": beside(policy, policy.baseline),
+        "store": None if policy.store is None else beside(policy, policy.store),
     }
+
+
+def write_baseline(policy: GatePolicy, content: bytes) -> None:
+    """Write a new baseline to where `policy` says; raises ReportError.
+
+    The path was not typed, so no link below the policy's folder is followed.
+    """
+    root, names = _baseline_place(policy)
+    try:
+        write_below(root, names, content)
+    except OSError as exc:
+        fault = f"{on_one_line(beside(policy, policy.baseline))}: {exc.strerror or exc}"
+        raise ReportError(f"{fault}; name a writable baseline in the policy") from exc
+
+
+def require_direct_baseline(policy: GatePolicy) -> None:
+    """Raise PolicyError if a link would lead a new baseline elsewhere."""
+    link = link_below(*_baseline_place(policy))
+    if link is not None:
+        raise PolicyError(
+            f"{on_one_line(link)}: is a link, and no baseline is accepted through one; "
+            f"name the file that it leads to in {on_one_line(policy.path)}"
+        )
+
+
+def _baseline_place(policy: GatePolicy) -> tuple[str, tuple[str, ...]]:
+    """A folder, and the names that lead from it to the baseline: those that the policy chose."""
+    path = policy.baseline
+    if os.path.isabs(path):
+        folder, name = os.path.split(path)
+        return folder, (name,)
+    names = (name for name in path.replace(os.sep, "/").split("/") if name not in ("", os.curdir))
+    return os.path.dirname(policy.path), tuple(names)
 
 
 def run_gate(plan: GatePlan, watch: Watch) -> GateRun:
@@ -111,8 +159,13 @@ def run_gate(plan: GatePlan, watch: Watch) -> GateRun:
     return GateRun(
         full=FullReport(gate.report, fixtures.path, cases, gate, plan.command),
         gate=gate,
-        notices=(*all_notices(fixtures, indexed), *_notices(plan, sources, pair, embedder)),
+        notices=(
+            *all_notices(fixtures, indexed),
+            *notices_of_read(indexed, _own_files(plan)),
+            *_notices(plan, sources, pair, embedder),
+        ),
         new_baseline=_baseline_bytes(gate, sources, measurement) if plan.is_accepting else None,
+        directory=indexed.root if indexed.is_directory else None,
     )
 
 
@@ -127,7 +180,9 @@ def _read_sources(plan: GatePlan) -> _Sources:
     fixtures = _with_critical(fixtures, policy.critical)
     digest = hashlib.sha256(raw).hexdigest()
     place = beside(policy, policy.baseline)
-    if plan.is_accepting and not os.path.lexists(place):
+    if plan.is_accepting:
+        require_direct_baseline(policy)
+    if plan.is_accepting and _is_nothing(place):
         return _Sources(fixtures, digest, {}, None)
     if not os.path.lexists(place):
         way_out = f"make one with cce gate {on_one_line(policy.path)} --accept"
@@ -136,6 +191,34 @@ def _read_sources(plan: GatePlan) -> _Sources:
     if not plan.is_accepting:
         score_in(saved, policy.baseline_backend)  # raises before time is spent on measuring
     return _Sources(fixtures, digest, {score.backend: score for score in saved.backends}, saved.embedder)
+
+
+def _is_nothing(path: str) -> bool:
+    """Whether there is no file, or an empty one, so that nothing is lost."""
+    try:
+        return os.path.getsize(path) == 0 and os.path.isfile(path)
+    except OSError:
+        return not os.path.lexists(path)
+
+
+def _own_files(plan: GatePlan) -> Mapping[str, str]:
+    """What a person keeps beside the set, by path; a baseline to be replaced is told of when it is."""
+    policy = plan.policy
+    files = {policy.path: "policy"}
+    return files if plan.is_accepting else {**files, beside(policy, policy.baseline): "baseline"}
+
+
+def corpus_directories_of(policy: GatePolicy) -> tuple[str, ...]:
+    """`corpus_directories` of a run of `policy`."""
+    return corpus_directories(
+        Plan(
+            fixtures=beside(policy, policy.fixtures),
+            directory=None if policy.directory is None else beside(policy, policy.directory),
+            backends=(),
+            is_comparison=False,
+            store=None if policy.store is None else beside(policy, policy.store),
+        )
+    )
 
 
 def _read_baseline(policy: GatePolicy, place: str) -> SavedReport:

@@ -6,6 +6,7 @@ corpus ──> index ──> rankings per backend ──> scores ──> compari
 
 from __future__ import annotations
 
+import contextlib
 import os
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,7 +17,8 @@ from cce.domain.ranking import Ranking
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.errors import UsageError
-from cce.measurement.fixtures import read_fixture_set
+from cce.measurement.fixture_line import Header
+from cce.measurement.fixtures import read_fixture_set, stream_entries
 from cce.measurement.notices import notices
 from cce.measurement.scoring import score_backend
 from cce.measurement.spans import LineWeights
@@ -24,6 +26,7 @@ from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.cache import Cache
 from cce.retrieval.index import Index
 from cce.retrieval.indexing import IndexedCorpus, Watch, index_directory
+from cce.retrieval.membership import notices_of_read
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison
@@ -141,6 +144,27 @@ def corpus_name(plan: Plan, fixtures: FixtureSet) -> str:
     return posixpath.join(os.path.dirname(fixtures.path), fixtures.corpus)
 
 
+def planned_corpus(plan: Plan) -> str:
+    """`corpus_name` before the set is read: of the set only its first entry is. Raises CceError."""
+    _, first = next(stream_entries(plan.fixtures))
+    corpus = first.corpus if isinstance(first, Header) else None
+    return corpus_name(plan, FixtureSet(plan.fixtures, corpus, ()))
+
+
+def corpus_directories(plan: Plan) -> tuple[str, ...]:
+    """The directories whose files are measured, or are likely to be those in the store. Raises CceError."""
+    if plan.store is None:
+        return (planned_corpus(plan),)
+
+    from cce.retrieval.store.place import directory_of
+
+    beside = directory_of(plan.store)
+    with contextlib.suppress(UsageError):  # the set names no corpus
+        named = planned_corpus(plan._replace(store=None))
+        return (named,) if beside is None else (named, beside)
+    return () if beside is None else (beside,)
+
+
 def rank_cases(
     backends: Iterable[str], index: Index, cases: Sequence[Case], watch: Watch
 ) -> dict[str, list[Ranking]]:
@@ -161,6 +185,7 @@ def all_notices(fixtures: FixtureSet, indexed: IndexedCorpus) -> tuple[str, ...]
     """What makes figures doubtful without changing them: of the corpus, then of the set."""
     return (
         *indexed.notices,
+        *notices_of_read(indexed, {fixtures.path: "fixture set"}),
         *notices(fixtures, indexed.index.chunks.kinds_by_file, indexed.why_absent),
         *_stale_pins(fixtures, indexed),
     )

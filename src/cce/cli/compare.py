@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
@@ -65,12 +66,20 @@ def command(
 
     names = None if backends is None else _parse_backends(backends)
     files = parse_report_files(reports, RENDERERS, as_json=as_json)
-    require_apart(files, {"old report": old, "new report": new})
+    require_apart(files, {"old report": old, "new report": new}, lambda: _corpora(old, new))
     report = compare_saved(PairingPlan(old, new, names, only_shared, evidence))
     for notice in report.saved.notices if report.saved else ():
         warn(notice)
     full = FullReport(report, command=typed_command())
     write_reports([(file, RENDERERS[file.format](full)) for file in files])
+
+
+def _corpora(*saved: str) -> Iterator[str]:
+    """What the reports say they were measured on, as seen from the folder where they were made."""
+    from cce.measurement.saved_reports import read_saved_report
+
+    for path in saved:
+        yield read_saved_report(path).corpus
 
 
 def _parse_backends(typed: str) -> tuple[str, ...]:

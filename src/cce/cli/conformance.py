@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
 
 from cce.cli.exits import warn, write_result
 from cce.cli.options import cache_option, refuse_empty
+from cce.cli.outputs import is_foreign, refuse_output, warn_of_indexed
 from cce.cli.progress import Progress
 from cce.errors import UsageError
+from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
     from cce.retrieval.cache import Cache
+
+DEFAULT_OUTPUT = "conformance.json"
 
 
 @click.command(
@@ -27,21 +32,23 @@ if TYPE_CHECKING:
 @click.option(
     "-o",
     "--output",
-    default="conformance.json",
-    show_default=True,
     metavar="FILE",
-    help="Where to write; - is standard output.",
+    help=f"Where to write, {DEFAULT_OUTPUT} by default; - is standard output.",
 )
 @cache_option
-def command(directory: str, output: str, cache: Cache | None) -> None:
+def command(directory: str, output: str | None, cache: Cache | None) -> None:
     """Write every chunk of DIR (path, lines, kind, id, token count) as JSON.
 
     Two implementations that agree on this list cut the same corpus into the same chunks.
     """
-    from cce.atomic import write_atomically
     from cce.report.conformance import render_conformance
+    from cce.report.marks import CONFORMANCE_MARK
     from cce.retrieval.indexing import index_directory
 
+    if output is None:
+        _require_default()
+    elif output != "-":
+        refuse_output(output, "-o", CONFORMANCE_MARK, lambda: (directory,))
     with Progress() as progress:
         indexed = index_directory(directory, progress, cache=cache)
     for notice in indexed.notices:
@@ -51,8 +58,35 @@ def command(directory: str, output: str, cache: Cache | None) -> None:
     if output == "-":
         write_result(text)
         return
+    place = DEFAULT_OUTPUT if output is None else output
     try:
-        write_atomically(output, text.encode("utf-8", "backslashreplace"))
+        _write(output, text.encode("utf-8", "backslashreplace"))
     except OSError as exc:
-        raise UsageError(f"{output}: cannot be written: {exc.strerror}; name another file with -o") from exc
-    write_result(f"{len(chunks)} chunks of {len(indexed.index.positions_by_file)} files -> {output}\n")
+        fault = f"cannot be written: {exc.strerror or exc}"
+        raise UsageError(f"{on_one_line(place)}: {fault}; name another file with -o") from exc
+    warn_of_indexed(directory, {place: "chunk list"})
+    write_result(f"{len(chunks)} chunks of {len(indexed.index.positions_by_file)} files -> {place}\n")
+
+
+def _write(output: str | None, content: bytes) -> None:
+    """Write to `output`, or to the default one, which nobody typed and where no link is followed."""
+    from cce.atomic import write_atomically, write_below
+
+    if output is None:
+        write_below(os.curdir, (DEFAULT_OUTPUT,), content)
+    else:
+        write_atomically(output, content)
+
+
+def _require_default() -> None:
+    """Raise UsageError if the default output is a link, or a file of somebody else."""
+    from cce.atomic import link_below
+    from cce.report.marks import CONFORMANCE_MARK
+
+    if link_below(os.curdir, (DEFAULT_OUTPUT,)) is not None:
+        fault = "is a link, and a default output is not written through one"
+    elif is_foreign(DEFAULT_OUTPUT, CONFORMANCE_MARK):
+        fault = "is there already and is no chunk list of cce"
+    else:
+        return
+    raise UsageError(f"{DEFAULT_OUTPUT}: {fault}; remove it, or name a file with -o")

@@ -62,6 +62,7 @@ def command(
     from cce.pipeline import Plan, corpus_name, index_corpus
     from cce.report.explanation import render_explanation_text
     from cce.report.explanation_json import render_explanation_json
+    from cce.retrieval.membership import notices_of_read
 
     fixture_set = read_fixture_set(fixtures)
     case, *others = cases_called(fixture_set, case_id)
@@ -70,7 +71,7 @@ def command(
     with Progress() as progress:
         indexed = index_corpus(plan, corpus, progress)
         explanation = explain_case(fixture_set, case, corpus, indexed, names, progress)
-    for notice in indexed.notices:
+    for notice in (*indexed.notices, *notices_of_read(indexed, {fixtures: "fixture set"})):
         warn(notice)
     if others:
         warn(_repeated_id(fixtures, case, others))

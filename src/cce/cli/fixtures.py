@@ -8,6 +8,7 @@ import click
 
 from cce.cli.exits import ExitCode, say, warn, write_result
 from cce.cli.options import cache_option, directory_option, require_one_corpus
+from cce.cli.outputs import refuse_output, warn_of_indexed
 from cce.cli.progress import Progress
 from cce.errors import UsageError
 from cce.quoting import on_one_line
@@ -73,12 +74,14 @@ def lint(
     from cce.labels.lint import lint_set
     from cce.measurement.fixtures import stream_entries
     from cce.measurement.saved_reports import read_saved_report
+    from cce.retrieval.membership import notices_of_read
 
     saved = None if report is None else read_saved_report(report)
     with Progress() as progress:
         indexed = _index(fixtures, directory, store, cache, progress)
         found = lint_set(fixtures, stream_entries(fixtures), indexed, saved)
-    for notice in indexed.notices:
+    own = {fixtures: "fixture set"} if report is None else {fixtures: "fixture set", report: "report"}
+    for notice in (*indexed.notices, *notices_of_read(indexed, own)):
         warn(notice)
     least = next(known for known in LEVELS if known == level)
     write_result(render_json(found, least) if as_json else render_text(found, least))
@@ -172,17 +175,17 @@ def draft(
     FILE has a query a line, or an object a line with the key "query", as a search log has. Queries
     with the same words are taken once. Judge the drafts with: cce fixtures label SET
     """
-    import os
-
     from cce.cli.options import parse_backends
     from cce.labels.draft import parse_queries, render_drafts
     from cce.retrieval.indexing import index_directory
+    from cce.retrieval.membership import notices_of_read
     from cce.retrieval.search import index_of_store
 
     require_one_corpus(directory, store)
     names = parse_backends(backends)
-    if output != "-" and os.path.lexists(output):
-        raise UsageError(f"{output}: is there already and may hold answers, name a new file with -o")
+    if output != "-":
+        refuse_output(output, "-o")
+        _require_new(output)
     queries = parse_queries(_read(source), source)
     if not queries.texts:
         raise UsageError(f"{on_one_line(source)}: no query with a token, write one a line")
@@ -192,7 +195,8 @@ def draft(
     with Progress() as progress:
         indexed = index_directory(place, progress, cache=cache) if store is None else index_of_store(store)
         text = render_drafts(queries.texts, indexed.index, names, k, corpus, progress)
-    for notice in indexed.notices:
+    own = {} if source == "-" else {source: "file of queries"}
+    for notice in (*indexed.notices, *notices_of_read(indexed, own)):
         warn(notice)
     drafts = "1 draft" if len(queries.texts) == 1 else f"{len(queries.texts)} drafts"
     say(
@@ -203,6 +207,7 @@ def draft(
         write_result(text)
         return
     _write_new(output, text)
+    warn_of_indexed(place if store is None else None, {output: "set of drafts"})
     write_result(f"{drafts} -> {output}\n")
 
 
@@ -241,9 +246,19 @@ def _read(source: str) -> bytes:
         ) from exc
 
 
+def _require_new(output: str) -> None:
+    import os
+
+    if os.path.lexists(output):
+        raise UsageError(
+            f"{on_one_line(output)}: is there already and may hold answers, name a new file with -o"
+        )
+
+
 def _write_new(output: str, text: str) -> None:
     from cce.atomic import write_atomically
 
+    _require_new(output)  # again: drafting takes its time
     try:
         write_atomically(output, text.encode("utf-8", "backslashreplace"))
     except OSError as exc:
@@ -277,14 +292,9 @@ def _index(
 
 def _corpus(fixtures: str, directory: str | None) -> str:
     """The corpus of the set `fixtures`, of which only the first entry is read."""
-    from cce.domain.case import FixtureSet
-    from cce.measurement.fixture_line import Header
-    from cce.measurement.fixtures import stream_entries
-    from cce.pipeline import Plan, corpus_name
+    from cce.pipeline import Plan, planned_corpus
 
-    _, first = next(stream_entries(fixtures))
-    corpus = first.corpus if isinstance(first, Header) else None
-    return corpus_name(Plan(fixtures, directory, (), is_comparison=False), FixtureSet(fixtures, corpus, ()))
+    return planned_corpus(Plan(fixtures, directory, (), is_comparison=False))
 
 
 def _corpus_of_drafts(revision: Revision, directory: str | None) -> str:

@@ -6,19 +6,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cce.atomic import write_atomically
-from cce.cli.exits import ExitCode, OutputError, ReaderLeft, silence_stdout, warn
+from cce.cli.exits import ExitCode, ReaderLeft, silence_stdout, warn
 from cce.cli.options import cache_option
+from cce.cli.outputs import output_fault, warn_of_indexed
 from cce.cli.progress import Progress
 from cce.cli.report_files import (
     parse_report_files,
     report_option,
     require_apart,
     typed_command,
+    warn_of_indexed_reports,
     write_reports,
 )
+from cce.errors import UsageError
+from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
+    from cce.domain.gate import GatePolicy
     from cce.retrieval.cache import Cache
 
 
@@ -61,13 +65,22 @@ def command(
 
     The exit code is 1 for BLOCK, with --strict also for REVIEW, else 0; 2 if it could not be measured.
     """
-    from cce.gating import GatePlan, beside, input_paths, run_gate
+    from cce.gating import (
+        GatePlan,
+        beside,
+        corpus_directories_of,
+        input_paths,
+        run_gate,
+        write_baseline,
+    )
     from cce.measurement.policy import read_policy
     from cce.report.catalog import RENDERERS, WITH_DRILLDOWN
 
     files = parse_report_files(reports, RENDERERS, as_json=as_json)
     policy = read_policy(policy_path)
-    require_apart(files, input_paths(policy))
+    require_apart(files, input_paths(policy), lambda: corpus_directories_of(policy))
+    if is_accepting:
+        _require_own_baseline(policy)
     is_drilled = any(file.format in WITH_DRILLDOWN for file in files)
     plan = GatePlan(policy, is_strict, is_accepting, is_drilled, typed_command(), cache)
     with Progress() as progress:
@@ -76,16 +89,23 @@ def command(
         warn(notice)
     rendered = [(file, RENDERERS[file.format](run.full)) for file in files]
     if run.new_baseline is not None:
-        _write_baseline(beside(policy, policy.baseline), run.new_baseline)
+        write_baseline(policy, run.new_baseline)
+        warn_of_indexed(run.directory, {beside(policy, policy.baseline): "baseline"})
     try:
         write_reports(rendered)
+        warn_of_indexed_reports(run.directory, files)
     except ReaderLeft:
         silence_stdout()  # a gate that was refused stays refused, whoever listens
     return ExitCode.REFUSED if run.gate.is_refused else ExitCode.MEASURED
 
 
-def _write_baseline(path: str, content: bytes) -> None:
-    try:
-        write_atomically(path, content)
-    except OSError as exc:
-        raise OutputError(f"{path}: {exc.strerror or exc}; name a writable baseline in the policy") from exc
+def _require_own_baseline(policy: GatePolicy) -> None:
+    """Raise UsageError if a new baseline would replace another input of the gate, or be read as rules."""
+    from cce.gating import beside, input_paths
+
+    path = beside(policy, policy.baseline)
+    others = {noun: read for noun, read in input_paths(policy).items() if noun != "baseline"}
+    fault = output_fault(path, inputs=others)
+    if fault is not None:
+        way_out = f"name another baseline in {on_one_line(policy.path)}"
+        raise UsageError(f"{on_one_line(path)}: {fault}; {way_out}")

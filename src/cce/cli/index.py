@@ -9,6 +9,7 @@ import click
 
 from cce.cli.exits import warn, write_result
 from cce.cli.options import cache_option, refuse_empty
+from cce.cli.outputs import refuse_output, warn_of_indexed
 from cce.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -56,10 +57,15 @@ def command(
     from cce.report.summaries import render_indexing_json, render_indexing_text
     from cce.retrieval.embedding.catalog import EMBEDDERS
     from cce.retrieval.indexing import index_directory
-    from cce.retrieval.store.place import make_store_folder
+    from cce.retrieval.store.place import make_store_folder, store_beside
+    from cce.retrieval.store.reading import require_store
     from cce.retrieval.store.writing import write_store
     from cce.retrieval.summaries import summarize_indexing
 
+    is_default = store_path is None
+    path = store_beside(directory) if store_path is None else store_path
+    refuse_output(path, "--store")
+    require_store(path)
     started = time.monotonic()
     embedder = EMBEDDERS.load(embedder_name)()
     _ = embedder.dimension  # a model that does not answer is found out before the corpus is read
@@ -67,9 +73,18 @@ def command(
         indexed = index_directory(
             directory, progress, embedder=embedder, allow_secrets=allow_secrets, cache=cache
         )
-        path = make_store_folder(directory) if store_path is None else store_path
-        n_bytes = write_store(path, indexed.index, indexed.digests(), are_secrets_allowed=allow_secrets)
+        if is_default:
+            make_store_folder(directory)
+        n_bytes = write_store(
+            path,
+            indexed.index,
+            indexed.digests(),
+            are_secrets_allowed=allow_secrets,
+            default_of=directory if is_default else None,
+        )
     for notice in indexed.notices:
         warn(notice)
+    if not is_default:  # that one lies in a hidden folder
+        warn_of_indexed(directory, {path: "store"})
     summary = summarize_indexing(indexed, path, n_bytes, time.monotonic() - started)
     write_result((render_indexing_json if as_json else render_indexing_text)(summary))

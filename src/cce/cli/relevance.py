@@ -21,6 +21,7 @@ from cce.cli.report_files import (
     report_option,
     require_apart,
     typed_command,
+    warn_of_indexed_reports,
     write_reports,
 )
 from cce.errors import UsageError
@@ -89,13 +90,13 @@ def command(
     names = parse_backends(backends) if comparison is None else parse_comparison(comparison)
 
     from cce.domain.full_report import FullReport
-    from cce.pipeline import Plan, evaluate
+    from cce.pipeline import Plan, corpus_directories, evaluate
     from cce.report.catalog import RENDERERS, WITH_DRILLDOWN
 
     files = parse_report_files(reports, RENDERERS, as_json=as_json)
-    require_apart(files, {"fixture set": fixtures, "store": store})
     is_comparison = comparison is not None
     plan = Plan(fixtures, directory, names, is_comparison, evidence, store, cache)
+    require_apart(files, {"fixture set": fixtures, "store": store}, lambda: corpus_directories(plan))
     with Progress() as progress:
         evaluation = evaluate(plan, progress)
     for notice in evaluation.notices:
@@ -107,3 +108,4 @@ def command(
         cases = drill_down(evaluation.fixtures.cases, evaluation.rankings)
     full = FullReport(evaluation.report, fixtures, cases, command=typed_command())
     write_reports([(file, RENDERERS[file.format](full)) for file in files])
+    warn_of_indexed_reports(evaluation.report.corpus if store is None else None, files)

@@ -16,9 +16,11 @@ from click.core import ParameterSource
 
 from cce.atomic import write_atomically
 from cce.cli.exits import OutputError, write_result
+from cce.cli.outputs import identity, output_fault, warn_of_indexed
 from cce.errors import UsageError
 from cce.quoting import on_one_line
 from cce.registry import unknown_name
+from cce.report.marks import MARKS
 
 STANDARD_OUTPUT = "-"
 
@@ -72,13 +74,26 @@ def parse_report_files(
     return tuple(files)
 
 
-def require_apart(files: Iterable[ReportFile], inputs: Mapping[str, str | None]) -> None:
-    """Raise UsageError if a report would replace what is read: `inputs` maps what it is to its path."""
-    names = {_identity(path): noun for noun, path in inputs.items() if path is not None}
+def require_apart(
+    files: Iterable[ReportFile],
+    inputs: Mapping[str, str | None],
+    corpora: Callable[[], Iterable[str]] = tuple,
+) -> None:
+    """Raise UsageError if a report would replace what is read.
+
+    `inputs` maps what it is to its path, and `corpora` gives the directories that are indexed. Of a
+    corpus only a file that is empty, or an older report of the same format, is replaced.
+    """
     for file in files:
-        noun = None if file.is_standard_output else names.get(_identity(file.path))
-        if noun is not None:
-            raise _refusal(file, f"would replace the {noun}", "name another file")
+        if not file.is_standard_output:
+            fault = output_fault(file.path, MARKS.get(file.format), inputs, corpora)
+            if fault is not None:
+                raise _refusal(file, fault, "name another file")
+
+
+def warn_of_indexed_reports(directory: str | None, files: Iterable[ReportFile]) -> None:
+    """Warn of each report just written that the next run over `directory` indexes."""
+    warn_of_indexed(directory, {file.path: "report" for file in files if not file.is_standard_output})
 
 
 def typed_command() -> tuple[str, ...]:
@@ -119,19 +134,11 @@ def _parse(typed: str, formats: Sequence[str]) -> ReportFile:
 def _require_distinct(files: Sequence[ReportFile]) -> None:
     seen: set[str] = set()
     for file in files:
-        place = STANDARD_OUTPUT if file.is_standard_output else _identity(file.path)
+        place = STANDARD_OUTPUT if file.is_standard_output else identity(file.path)
         if place in seen:
             shown = "standard output" if file.is_standard_output else on_one_line(file.path)
             raise UsageError(f"{shown} is named for two reports, it takes one: name another file")
         seen.add(place)
-
-
-def _identity(path: str) -> str:
-    """What two spellings of one file have in common."""
-    try:
-        return os.path.normcase(os.path.realpath(path))
-    except (OSError, ValueError):  # a loop of links, a NUL: such a path is refused when it is checked
-        return path
 
 
 def _require_writable(file: ReportFile) -> None:

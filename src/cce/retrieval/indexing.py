@@ -42,6 +42,10 @@ class IndexedCorpus:
         """Why `path` is not indexed; None if there is no such file."""
         return why_absent(self.root, self.skipped, path)
 
+    def holds(self, path: str) -> bool:
+        """Whether the file `path` of the directory is indexed."""
+        return isinstance(self.index, SegmentIndex) and path in self.index.segment.paths
+
     @property
     def is_directory(self) -> bool:
         """Whether it was made from files; a store has none to look at."""

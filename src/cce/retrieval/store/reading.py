@@ -8,6 +8,7 @@ stay slices of the file until each is looked at, which keeps memory below twice 
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,6 +30,9 @@ from cce.retrieval.store.layout import FORMAT_VERSION, HASH, path_fault
 from cce.retrieval.store.vectors import check_vectors, read_vectors
 
 _REMAKE = "make a new one with: cce index"
+_N_HEAD = 4096
+# As `writing` begins every store, whatever the version.
+_HEAD = re.compile(rb'\s*\{\s*"spec_version"\s*:\s*"[^"]*"\s*,\s*"embedder"\s*:')
 
 _Name = Annotated[str, Meta(min_length=1)]
 _Line = Annotated[int, Meta(ge=1, le=2**53)]
@@ -95,6 +99,26 @@ def read_store(path: str) -> Store:
         raise StoreError(f"{on_one_line(path)}: cannot be read: {exc.strerror or exc}; {way_out}") from exc
     except StoreError as exc:
         raise StoreError(f"{on_one_line(f'{path}: {exc}')}; {_REMAKE}") from exc
+
+
+def require_store(path: str) -> None:
+    """Raise StoreError if `path` is a file that is neither a store nor empty: a new one would replace it.
+
+    A damaged store is one by its first bytes. What is no file, or cannot be read, fails when written to.
+    """
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return
+        with open(path, "rb") as file:
+            head = file.read(_N_HEAD)
+        if head and not _HEAD.match(head):
+            msgspec.json.decode(_read_regular_file(path), type=_StoreRecord)
+    except (msgspec.DecodeError, RecursionError) as exc:
+        fault = "is there already and is no index store"
+        way_out = "name another file with --store, or remove it first"
+        raise StoreError(f"{on_one_line(path)}: {fault}; {way_out}") from exc
+    except (OSError, ValueError):  # ValueError: a NUL in the path
+        return
 
 
 def _read_regular_file(path: str) -> bytes:

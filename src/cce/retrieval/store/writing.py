@@ -11,30 +11,43 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from cce.atomic import write_atomically
+from cce.atomic import write_atomically, write_below
 from cce.domain.chunk import Chunk
 from cce.errors import EmbedderError, StoreError
 from cce.quoting import on_one_line, quoted
 from cce.retrieval.index import Index
 from cce.retrieval.store.layout import FORMAT_VERSION, HASH, path_fault
+from cce.retrieval.store.place import STORE
+from cce.retrieval.store.reading import require_store
 
 if TYPE_CHECKING:
     from cce.retrieval.embedding.contract import FloatMatrix
 
 
 def write_store(
-    path: str, index: Index, file_digests: Mapping[str, str], *, are_secrets_allowed: bool = False
+    path: str,
+    index: Index,
+    file_digests: Mapping[str, str],
+    *,
+    are_secrets_allowed: bool = False,
+    default_of: str | None = None,
 ) -> int:
     """Write `index` to `path`, whose folder exists, and tell the size in bytes.
 
     Raises StoreError, or EmbedderError for vectors that cannot be stored. `file_digests` maps a path to
     the SHA-256 of its whole indexed text, in hex; `are_secrets_allowed` says that it was not scrubbed.
+    `default_of` is the directory whose default store `path` is: then no link is followed. Nothing but a
+    store or an empty file is replaced.
     """
+    require_store(path)
     try:
         _check_paths(index)
         pieces = _encode(index, _checked_embeddings(index), file_digests, are_secrets_allowed)
         size = _Size()
-        write_atomically(path, size.count(pieces))
+        if default_of is None:
+            write_atomically(path, size.count(pieces))
+        else:
+            write_below(default_of, STORE, size.count(pieces))
     except OSError as exc:
         fault = f"cannot be written: {exc.strerror or exc}"
         raise StoreError(
