@@ -396,3 +396,52 @@ def test_a_missing_root_and_a_file_are_errors(tmp_path: Path) -> None:
         list_files(str(tmp_path / "nowhere"))
     with pytest.raises(CorpusError, match=r"f\.py: .*: the corpus must be a directory that can be listed"):
         list_files(str(tmp_path / "f.py"))
+
+
+def nest(root: Path, depth: int) -> str:
+    """Folders in each other below `root`; returns the path of the innermost."""
+    path = root
+    for _ in range(depth):
+        path = path / "n"
+        path.mkdir()
+    return "n/" * depth
+
+
+@pytest.mark.parametrize("place", [".", "sub"])
+def test_a_tree_of_a_thousand_levels_with_a_linked_rule_file_is_listed_and_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    # Python's own removal of a temporary folder calls itself for every level, and so fails at 1,000.
+    (tmp_path / "root" / "sub").mkdir(parents=True)
+    (tmp_path / "tmp").mkdir()
+    deepest = nest(tmp_path / "root", 1100)
+    plant(tmp_path / "root", {f"{deepest}f.py": "", ".ignored": ""})
+    link("nowhere", tmp_path / "root" / place / ".gitignore")
+    plant(tmp_path / "root", {"n/.gitignore": "*.log\n", "n/f.log": ""})
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    listing = list_files(str(tmp_path / "root"))
+    subprocess.run(
+        ["rm", "-rf", str(tmp_path / "root")], check=True
+    )  # pytest's own removal would fail as well
+    assert listing.paths == (".ignored", "n/.gitignore", f"{deepest}f.py")
+    assert os.listdir(tmp_path / "tmp") == []
+
+
+def test_a_copy_that_cannot_be_made_leaves_nothing_and_says_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = plant_empty(tmp_path / "root", "a/b.py", "c.py")
+    link("nowhere", root / ".gitignore")
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+
+    def mkdir(path: bytes, mode: int = 0o777) -> None:
+        if os.path.basename(path) == b"a":
+            raise OSError(28, "No space left on device")
+        os_mkdir(path, mode)
+
+    os_mkdir = os.mkdir
+    monkeypatch.setattr("os.mkdir", mkdir)
+    with pytest.raises(CorpusError, match=r"\(No space left on device\): free some space in .*tmp, or"):
+        list_files(str(root))
+    assert os.listdir(tmp_path / "tmp") == []

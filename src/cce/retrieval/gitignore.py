@@ -7,6 +7,7 @@ read and names it cannot tell. Nothing is opened but directories and rule files.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterator
@@ -62,15 +63,17 @@ def _list_by_copy(root: str) -> Listing:
 
     survey = _Survey(_real_directory(root))
     try:
-        with tempfile.TemporaryDirectory() as copy:
+        copy = tempfile.mkdtemp()
+        try:
             target = os.path.realpath(os.fsencode(copy))
             _copy_names(survey.root, target)
             survey.follow(target, is_copy=True)
+        finally:
+            _remove_tree(os.fsencode(copy))
     except OSError as exc:
         fault = f"its .gitignore rules need a temporary copy of its file names ({exc.strerror or exc})"
-        raise CorpusError(
-            f"{on_one_line(root)}: {fault}: free some space in {tempfile.gettempdir()}"
-        ) from exc
+        way_out = f"free some space in {tempfile.gettempdir()}, or name a shorter folder as TMPDIR"
+        raise CorpusError(f"{on_one_line(root)}: {fault}: {way_out}") from exc
     return survey.listing()
 
 
@@ -260,6 +263,21 @@ def _copy_names(source: bytes, target: bytes) -> None:
         for name in filter(_is_utf8, entries.directories):
             os.mkdir(_join(target, directory, name))
             pending.append(_join(directory, name))
+
+
+def _remove_tree(root: bytes) -> None:
+    """Remove what can be removed of `root`. `shutil.rmtree` calls itself for every level of a tree."""
+    directories = [root]
+    for directory in directories:  # which grows meanwhile, parents before what they hold
+        with contextlib.suppress(OSError), os.scandir(directory) as found:
+            for entry in found:
+                if entry.is_dir(follow_symlinks=False):
+                    directories.append(entry.path)
+                else:
+                    os.unlink(entry.path)
+    for directory in reversed(directories):
+        with contextlib.suppress(OSError):
+            os.rmdir(directory)
 
 
 def _read_or_nothing(path: bytes) -> bytes:
