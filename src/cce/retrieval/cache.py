@@ -24,7 +24,7 @@ from cce.retrieval.segment import Segment
 from cce.retrieval.snapshots import encode_snapshot, read_snapshot
 
 # Raised whenever the same file would be scrubbed, cut, counted or named differently.
-PIPELINE_VERSION = 1
+PIPELINE_VERSION = 2
 MAX_BYTES = 1 << 30
 _SUFFIX = ".segment"
 
