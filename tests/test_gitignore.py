@@ -116,6 +116,27 @@ RULES: dict[str, tuple[dict[str, str], list[str], list[str]]] = {
     "no line end but CR": ({".gitignore": "a\rb\rc"}, ["a", "b", "c"], ["a", "b", "c"]),
     "a line separator ends no line": ({".gitignore": "a\u2028b\nc\n"}, ["a", "b", "c"], ["a", "b"]),
     "a malformed set ignores nothing else": ({".gitignore": "[a-\nb\n"}, ["a", "b"], ["a"]),
+    "a set that nothing closes matches nothing": (
+        {".gitignore": "a[\n[a\nfoo[bar\n[!\n[]\n[]]\n*[\n[a*\n[[:alpha:]\n[a/\n[^]\nz\n"},
+        ["[", "[]", "[a", "]", "a", "a[", "b", "d/[a/x", "foo[bar", "foob", "z"],
+        ["[", "[]", "[a", "a", "a[", "b", "d/[a/x", "foo[bar", "foob"],
+    ),
+    "a set that nothing closes brings nothing back": (
+        {".gitignore": "*\n!a[\n!c\n", "s/.gitignore": "!*[\n"},
+        ["a", "a[", "c", "s/a["],
+        ["c"],
+    ),
+    "a set that nothing closes in a nested file": (
+        {".gitignore": "x\n", "s/.gitignore": "a[\nb\n", "s/t/.gitignore": "[!\nc\n"},
+        ["a[", "s/a[", "s/b", "s/t/[!", "s/t/c", "s/x"],
+        ["a[", "s/a[", "s/t/[!"],
+    ),
+    "an escaped bracket is a character": (
+        {".gitignore": "\\[a\nb\\[\n[\\]\n"},
+        ["[", "[a", "a", "b", "b[", "\\"],
+        ["[", "\\", "a", "b"],
+    ),
+    "a comment may hold half a set": ({".gitignore": "# [a\na\n"}, ["# [a", "a"], ["# [a"]),
     "a bare negation says nothing": ({".gitignore": "!\na\n/\n"}, ["a", "b"], ["b"]),
 }
 
@@ -157,7 +178,31 @@ def test_pruned_directories_are_left_out_at_any_depth_but_not_files_of_that_name
     tmp_path: Path, name: str
 ) -> None:
     plant_empty(tmp_path, f"{name}/f.py", f"a/{name}/b/f.py", f"files/{name}", f"x{name}/f.py")
-    assert shown(tmp_path) == sorted([f"files/{name}", f"x{name}/f.py"])
+    kept = [] if name == ".git" else [f"files/{name}"]
+    assert shown(tmp_path) == sorted([*kept, f"x{name}/f.py"])
+
+
+@pytest.mark.parametrize("rules", [{}, {".gitignore": "!.git\n"}, {"s/.gitignore": "x\n"}])
+@pytest.mark.parametrize("place", [".git", "s/.git", "s/t/.git"])
+def test_what_is_called_git_is_never_listed(tmp_path: Path, rules: dict[str, str], place: str) -> None:
+    # In a worktree or a submodule it is a file with a path of that machine in it.
+    plant(tmp_path, {**rules, place: "gitdir: /elsewhere\n", "s/.github": "", "s/a.git": "", ".Git": ""})
+    assert [path for path in shown(tmp_path) if "git" in path.lower()] == [".Git", "s/.github", "s/a.git"]
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_a_worktree_has_the_files_of_its_clone(tmp_path: Path) -> None:
+    git = ["git", "-c", "user.name=n", "-c", "user.email=e"]
+    plant(tmp_path / "clone", {"a.py": "", ".gitignore": "*.log\n"})
+    for command in (
+        ["init", "--quiet", "--template="],
+        ["add", "."],
+        ["commit", "--quiet", "--message=m"],
+        ["worktree", "add", "--quiet", "../tree"],
+    ):
+        subprocess.run([*git, *command], cwd=tmp_path / "clone", check=True, capture_output=True)
+    assert (tmp_path / "tree" / ".git").is_file()
+    assert list_files(str(tmp_path / "tree")) == list_files(str(tmp_path / "clone"))
 
 
 def test_the_names_of_pruned_directories_are_case_sensitive_and_whole(tmp_path: Path) -> None:
@@ -396,3 +441,52 @@ def test_a_missing_root_and_a_file_are_errors(tmp_path: Path) -> None:
         list_files(str(tmp_path / "nowhere"))
     with pytest.raises(CorpusError, match=r"f\.py: .*: the corpus must be a directory that can be listed"):
         list_files(str(tmp_path / "f.py"))
+
+
+def nest(root: Path, depth: int) -> str:
+    """Folders in each other below `root`; returns the path of the innermost."""
+    path = root
+    for _ in range(depth):
+        path = path / "n"
+        path.mkdir()
+    return "n/" * depth
+
+
+@pytest.mark.parametrize("place", [".", "sub"])
+def test_a_tree_of_a_thousand_levels_with_a_linked_rule_file_is_listed_and_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    # Python's own removal of a temporary folder calls itself for every level, and so fails at 1,000.
+    (tmp_path / "root" / "sub").mkdir(parents=True)
+    (tmp_path / "tmp").mkdir()
+    deepest = nest(tmp_path / "root", 1100)
+    plant(tmp_path / "root", {f"{deepest}f.py": "", ".ignored": ""})
+    link("nowhere", tmp_path / "root" / place / ".gitignore")
+    plant(tmp_path / "root", {"n/.gitignore": "*.log\n", "n/f.log": ""})
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    listing = list_files(str(tmp_path / "root"))
+    subprocess.run(
+        ["rm", "-rf", str(tmp_path / "root")], check=True
+    )  # pytest's own removal would fail as well
+    assert listing.paths == (".ignored", "n/.gitignore", f"{deepest}f.py")
+    assert os.listdir(tmp_path / "tmp") == []
+
+
+def test_a_copy_that_cannot_be_made_leaves_nothing_and_says_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = plant_empty(tmp_path / "root", "a/b.py", "c.py")
+    link("nowhere", root / ".gitignore")
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+
+    def mkdir(path: bytes, mode: int = 0o777) -> None:
+        if os.path.basename(path) == b"a":
+            raise OSError(28, "No space left on device")
+        os_mkdir(path, mode)
+
+    os_mkdir = os.mkdir
+    monkeypatch.setattr("os.mkdir", mkdir)
+    with pytest.raises(CorpusError, match=r"\(No space left on device\): free some space in .*tmp, or"):
+        list_files(str(root))
+    assert os.listdir(tmp_path / "tmp") == []

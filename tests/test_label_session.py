@@ -327,3 +327,37 @@ def test_the_whole_life_of_labels_on_a_real_package(tmp_path: Path, run_cce: Run
 def answers_for(path: Path, right: str) -> list[bytes]:
     """Yes for the candidates in one file, no for all others."""
     return [b"y\n" if each["path"] == right else b"n\n" for each in entry(path)["candidates"]]
+
+
+@pytest.mark.parametrize("expected", [None, "a.py", 7, True, [1], ["a.py", None], {"a.py": 1}, [["a.py"]]])
+def test_a_draft_whose_expected_is_no_array_of_anchors_is_refused_before_the_first_question(
+    tmp_path: Path, expected: object
+) -> None:
+    path = write_set(tmp_path, draft(expected=expected))
+    with pytest.raises(FixtureError, match=r"set\.jsonl:2: expected must be an array of anchor strings"):
+        session(path)
+
+
+@pytest.mark.parametrize("grades", [None, "a.py", 3, [], [1]])
+def test_a_draft_whose_grades_are_no_object_is_refused(tmp_path: Path, grades: object) -> None:
+    path = write_set(tmp_path, draft(grades=grades))
+    with pytest.raises(FixtureError, match=r"set\.jsonl:2: grades must be an object of anchors"):
+        session(path)
+
+
+@pytest.mark.parametrize("lines", [[True, 2], [1, True], [1, 2**53 + 1], [0, 1], [2, 1], [1.0, 2], [1]])
+def test_lines_of_a_candidate_are_two_integers_in_order(tmp_path: Path, lines: list[object]) -> None:
+    path = write_set(tmp_path, draft(candidates=[{**CANDIDATES[0], "lines": lines}]))
+    with pytest.raises(FixtureError, match=r"set\.jsonl:2: candidate 1 needs path, kind and lines"):
+        session(path)
+
+
+def test_an_empty_array_and_one_of_anchors_take_another_label(tmp_path: Path) -> None:
+    path = write_set(tmp_path, draft(expected=[]), draft(id="two", expected=["c.py"], grades={"c.py": 1}))
+    labels = session(path)
+    labels.answer(True)
+    labels.skip()
+    labels.answer(2)
+    assert entry(path, 2)["expected"] == ["a.py@1-2"]
+    assert entry(path, 3)["expected"] == ["c.py", "a.py@1-2"]
+    assert entry(path, 3)["grades"] == {"c.py": 1, "a.py@1-2": 2}

@@ -9,6 +9,7 @@ import shutil
 import stat
 import subprocess
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +67,86 @@ def test_a_range_is_pinned_by_its_lines_without_trailing_white_space(corpus: Pat
     assert pin_now(corpus, "a.py#function_definition@3-4") == pin_now(corpus, "a.py@3-4")
 
 
-def test_a_file_is_pinned_byte_for_byte(corpus: Path) -> None:
-    assert pin_now(corpus, "a.py") == digits(CODE)
-    assert pin_now(corpus, "a.py#function_definition") == digits(CODE)
+def test_a_file_is_pinned_by_its_lines_without_trailing_white_space_and_empty_lines_at_the_end(
+    corpus: Path,
+) -> None:
+    tidied = b"import os\n\ndef read(path):\n    return open(path)\n\ndef write(path):\n    pass"
+    assert pin_now(corpus, "a.py") == digits(tidied)
+    assert pin_now(corpus, "a.py#function_definition") == digits(tidied)
+
+
+BOM = b"\xef\xbb\xbf"
+TIDIED = {
+    "CRLF": lambda text: text.replace(b"\n", b"\r\n"),
+    "a byte order mark": lambda text: BOM + text,
+    "trailing blanks": lambda text: text.replace(b"\n", b" \t\n"),
+    "no blanks": lambda text: text.replace(b"   \n", b"\n"),
+    "no final newline": lambda text: text.rstrip(b"\n"),
+    "empty lines at the end": lambda text: text + b"\n \n\n",
+    "all of it": lambda text: BOM + text.replace(b"\n", b"\r\n") + b"\r\n",
+}
+
+
+def warnings_of(folder: Path, corpus: Path) -> list[str]:
+    paths = sorted(path.name for path in corpus.iterdir())
+    return stale_pins(read_fixture_set(str(folder / "set.jsonl")), str(corpus), paths)
+
+
+@pytest.mark.parametrize("change", TIDIED.values(), ids=TIDIED)
+@pytest.mark.parametrize("anchor", ["a.py", "a.py#function_definition", "a.py@1-4"])
+def test_what_an_editor_or_a_checkout_tidies_makes_no_pin_stale(
+    tmp_path: Path, corpus: Path, anchor: str, change: Callable[[bytes], bytes]
+) -> None:
+    for before, after in ((CODE, change(CODE)), (change(CODE), CODE)):
+        (corpus / "a.py").write_bytes(before)
+        _, revision = pin(write_set(tmp_path, {"expected": [anchor]}), corpus)
+        revision.write()
+        (corpus / "a.py").write_bytes(after)
+        assert warnings_of(tmp_path, corpus) == []
+        assert pin(tmp_path / "set.jsonl", corpus)[0] == Pinning(0, 0, 0, ())
+        (corpus / "a.py").write_bytes(after.replace(b"read", b"load"))
+        assert len(warnings_of(tmp_path, corpus)) == 1
+
+
+def test_indentation_and_empty_lines_between_others_are_text(tmp_path: Path, corpus: Path) -> None:
+    before = pin_now(corpus, "a.py")
+    for text in (
+        CODE.replace(b"    pass", b"  pass"),
+        CODE.replace(b"\n\n", b"\n"),
+        b"\n" + CODE,
+        BOM + BOM + CODE,
+    ):
+        (corpus / "a.py").write_bytes(text)
+        assert pin_now(corpus, "a.py") != before
+
+
+def test_a_pin_of_the_bytes_as_they_were_written_once_still_holds(tmp_path: Path, corpus: Path) -> None:
+    old = {"expected": ["a.py"], "pins": {"a.py": digits(CODE)}}
+    path = write_set(tmp_path, old)
+    assert warnings_of(tmp_path, corpus) == []
+    pinning, revision = pin(path, corpus)
+    assert (pinning, revision.diff()) == (Pinning(0, 0, 0, ()), "")
+    pinning, revision = pin(path, corpus, is_renewal=True)
+    revision.write()
+    assert pinning == Pinning(0, 1, 0, ())
+    assert pins_of(path) == [{"a.py": pin_now(corpus, "a.py")}]
+    (corpus / "a.py").write_bytes(CODE.replace(b"\n", b"\r\n"))
+    assert warnings_of(tmp_path, corpus) == []
+    assert (
+        len(
+            stale_pins(
+                parse_fixture_set(json.dumps({"query": "q", **old}).encode(), "s"), str(corpus), ["a.py"]
+            )
+        )
+        == 1
+    )
+
+
+def test_a_file_that_moved_is_found_by_either_pin(corpus: Path) -> None:
+    table = LineTable(CorpusTexts(str(corpus)))
+    written = pin_now(corpus, "a.py")
+    assert written != digits(CODE)
+    assert table.files(written or "") == table.files(digits(CODE)) == ["a.py"]
 
 
 def test_line_ends_and_trimmed_lines_change_no_pin_of_a_range(corpus: Path) -> None:

@@ -236,3 +236,48 @@ def test_any_tables_are_a_policy_or_a_fault_on_one_line(tables: dict[str, object
     except CceError as exc:
         assert str(exc).startswith("p:")  # noqa: PT017
         assert "\n" not in str(exc)  # noqa: PT017
+
+
+@pytest.mark.parametrize("number", [f"0x{'f' * 5000}", f"0o{'7' * 6000}", f"0b{'1' * 20000}"])
+@pytest.mark.parametrize(
+    ("more", "place"),
+    [
+        ("backend = {}\n", "backend: must be the name of a backend"),
+        ("critical = [{}]\n", "critical: must be an array of case ids"),
+        ("[evidence]\nseed = {}\n", "evidence.seed: must be an integer from 0 to"),
+        ("[floor]\nmrr = {}\n", "floor.mrr: must be a number from 0 to 1"),
+        ("[slices.a.drop]\nmrr = {}\n", "slices.a.drop.mrr: must be a number from 0 to 1"),
+    ],
+)
+def test_an_integer_of_thousands_of_digits_is_a_huge_one(number: str, more: str, place: str) -> None:
+    least = LEAST.replace('backend = "hybrid"\n', "") if more.startswith("backend") else LEAST
+    told = fault(more.format(number), least)
+    assert told.startswith(place)
+    assert told.endswith("got a huge integer")
+
+
+def test_a_schema_that_is_a_huge_integer_is_unsupported() -> None:
+    assert fault(least=f"schema = 0x{'f' * 5000}\n").startswith("unsupported schema a huge integer, write")
+
+
+def test_an_integer_that_can_be_taken_in_is_shown_in_digits() -> None:
+    assert fault("[floor]\nmrr = 0xff\n") == "floor.mrr: must be a number from 0 to 1 such as 0.9, got 255"
+
+
+@pytest.mark.parametrize("part", ["a", '"a b"', "'a'", "a-1 "])
+def test_a_key_has_at_most_thirty_parts(part: str) -> None:
+    # The reader's work grows with the square of the parts: 40,000 of them took it half a minute.
+    long_key, short_key = ".".join([part] * 40_000), ".".join([part] * 30)
+    for more in (f"{long_key} = 1\n", f"[{long_key}]\n", f"x = {{ {long_key} = 1 }}\n"):
+        assert fault(more) == "a key of more than 30 parts, a policy needs no more than four"
+    assert "unknown key" in fault(f"{short_key} = 1\n")
+
+
+@pytest.mark.parametrize("text", ['"{}"', "'{}'", '"""\n{}\n"""', "'''\n{}'''", '"a" # {}'])
+def test_dots_in_strings_and_comments_make_no_key(text: str) -> None:
+    assert parse(f"dir = {text.format('a.' * 500)}\n").directory
+
+
+def test_a_policy_has_at_most_a_megabyte() -> None:
+    assert parse("#" + "x" * ((1 << 20) - len(LEAST) - 1)).backend == "hybrid"
+    assert fault("#" + "x" * ((1 << 20) - len(LEAST))).startswith("larger than 1 MiB")

@@ -35,7 +35,7 @@ def scrub(text: str) -> str:
         ("SLACK_TOKEN", "xoxs-" + "1-aZ0" * 2),
         ("AWS_ACCESS_KEY", "AKIA" + "A1B2" * 4),
         ("GOOGLE_API_KEY", "AIza" + "aB3_-" * 7),
-        ("JWT", "eyJ" + "a" * 10 + "." + "b" * 10 + "." + "c" * 10),
+        ("JWT", "eyJ" + "a" * 10 + ".eyJ" + "b" * 10 + "." + "c" * 10),
     ],
 )
 def test_a_token_of_the_shortest_length_goes_and_one_byte_less_stays(label: str, shortest: str) -> None:
@@ -51,7 +51,7 @@ def test_a_token_of_the_shortest_length_goes_and_one_byte_less_stays(label: str,
         ("STRIPE_KEY", "sk_live_" + "a" * 500),
         ("GITHUB_TOKEN", "ghp_" + "a" * 500),
         ("SLACK_TOKEN", "xoxp-" + "a" * 500),
-        ("JWT", "eyJ" + ".".join(["a" * 500] * 3)),
+        ("JWT", "eyJ" + ".".join(["a" * 500, "eyJ" + "b" * 500, "c" * 500])),
     ],
 )
 def test_open_ended_tokens_go_whole(label: str, text: str) -> None:
@@ -73,15 +73,24 @@ def test_the_earlier_pattern_wins() -> None:
 
 
 def test_a_web_token_may_start_inside_a_run_and_ends_with_its_third_part() -> None:
-    parts = ".".join(["a" * 10] * 3)
+    parts = f"{'a' * 10}.eyJ{'b' * 10}.{'c' * 10}"
     assert scrub(f"xxeyJ{parts}.tail") == "xx[REDACTED:JWT].tail"
     assert scrub(f"eyJ{parts}.{'b' * 10}") == f"[REDACTED:JWT].{'b' * 10}"
 
 
 def test_a_run_that_starts_no_web_token_may_be_followed_by_one() -> None:
-    whole = "eyJ" + ".".join(["a" * 10] * 3)
+    whole = f"eyJ{'a' * 10}.eyJ{'b' * 10}.{'c' * 10}"
     assert scrub(f"eyJshort.{whole}") == "eyJshort.[REDACTED:JWT]"
-    assert scrub(f"eyJ{'a' * 10}.{'b' * 9}.{whole}") == f"eyJ{'a' * 10}.{'b' * 9}.[REDACTED:JWT]"
+    assert scrub(f"eyJ{'a' * 10}.eyJ{'b' * 9}.{whole}") == f"eyJ{'a' * 10}.eyJ{'b' * 9}.[REDACTED:JWT]"
+
+
+def test_the_second_part_of_a_web_token_starts_like_the_first() -> None:
+    a, b, c = "a" * 10, "b" * 10, "c" * 10
+    for text in (f"eyJ{a}.{b}.{c}", f"eyJ{a}.ey{b}.{c}", f"eyJ{a}.xeyJ{b}.{c}", f"eyJ{a}.eyj{b}.{c}"):
+        assert scrub(text) == text
+    # The third may start so as well; and a first part that is none may stand before the two that are.
+    assert scrub(f"eyJ{a}.eyJ{b}.eyJ{c}.d") == "[REDACTED:JWT].d"
+    assert scrub(f"eyJ{a}.{b}.eyJ{a}.eyJ{b}.{c}") == f"eyJ{a}.{b}.[REDACTED:JWT]"
 
 
 def test_a_private_key_goes_across_lines_up_to_the_nearest_end() -> None:
@@ -318,6 +327,7 @@ def test_text_without_secrets_comes_back_as_it_was() -> None:
         "-----BEGIN " * 40_000,
         "eyJ" * 40_000,
         "eyJaaaaaaaaaaaaa.b." * 20_000,
+        "eyJaaaaaaaaaaaaa.eyJb." * 20_000,
         "password" * 100_000,
         "token" + " " * 400_000,
         "token \n" * 60_000,
@@ -356,7 +366,7 @@ NAIVE_TOKENS = (
     ("SLACK_TOKEN", r"xox[baprs]-[A-Za-z0-9-]{10,}"),
     ("AWS_ACCESS_KEY", r"AKIA[0-9A-Z]{16}"),
     ("GOOGLE_API_KEY", r"AIza[0-9A-Za-z_-]{35}"),
-    ("JWT", r"eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
+    ("JWT", r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
 )
 ASCII_SPACE = " \t\n\f\r"
 PUNCTUATION = "!\"#$%&'()*+,./:;<=>?@[\\]^`{|}~"

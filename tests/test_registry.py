@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
+from fractions import Fraction
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +18,7 @@ from cce.retrieval.backends.hybrid import HybridBackend
 from cce.retrieval.backends.vector import VectorBackend
 from cce.retrieval.embedding.catalog import EMBEDDERS
 from cce.retrieval.embedding.hashing import HashEmbedder
+from conftest import Run
 
 GROUP = "cce.test-sorts"
 SORTS: Registry[object] = Registry("sort", {"root": "math:sqrt", "fraction": "fractions:Fraction"}, GROUP)
@@ -72,12 +76,74 @@ def test_entry_points_come_behind_the_built_in_ones_by_name(monkeypatch: pytest.
         SORTS.load("zetta")
 
 
-def test_a_built_in_name_cannot_be_taken_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    import math
+def install_package(folder: Path, package: str, **plugins: str) -> None:
+    """A package as an installer leaves it, which offers `name=module:attribute` in GROUP."""
+    place = folder / f"{package}-1.0.dist-info"
+    place.mkdir(parents=True)
+    (place / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    lines = [f"{name} = {value}" for name, value in plugins.items()]
+    (place / "entry_points.txt").write_text("\n".join([f"[{GROUP}]", *lines, ""]))
 
-    install(monkeypatch, root="math:cos")
-    assert SORTS.names() == ("root", "fraction")
-    assert SORTS.load("root") is math.sqrt
+
+@pytest.fixture
+def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of packages that can be imported from."""
+    monkeypatch.syspath_prepend(tmp_path / "packages")
+    return tmp_path / "packages"
+
+
+def test_a_package_with_a_built_in_name_is_refused_with_both_packages(packages: Path) -> None:
+    install_package(packages, "rival", root="math:cos", other="math:sin")
+    message = (
+        "sort 'root' is offered by two packages, cce-relevance and rival: "
+        "remove rival, or have it offer another name"
+    )
+    for ask in (SORTS.load, SORTS.__contains__):
+        with pytest.raises(UsageError) as caught:
+            ask("root")
+        assert str(caught.value) == message
+    assert SORTS.names() == ("root", "fraction", "other")
+    assert "fraction" in SORTS
+    assert SORTS.load("fraction") is Fraction
+    assert SORTS.load("other") is math.sin
+
+
+def test_two_packages_with_one_name_are_refused_and_their_other_names_work(packages: Path) -> None:
+    install_package(packages, "zeta", twice="math:cos", mine="math:cos")
+    install_package(packages, "alpha", twice="math:cos", yours="math:sin")
+    message = (
+        "sort 'twice' is offered by two packages, alpha and zeta: "
+        "remove one of them, or have it offer another name"
+    )
+    for ask in (SORTS.load, SORTS.__contains__):
+        with pytest.raises(UsageError) as caught:
+            ask("twice")
+        assert str(caught.value) == message
+    assert (SORTS.load("mine"), SORTS.load("yours"), SORTS.load("root")) == (math.cos, math.sin, math.sqrt)
+
+
+def test_a_package_that_is_found_twice_is_one(
+    packages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_package(packages, "alpha", mine="math:cos")
+    install_package(tmp_path / "older", "alpha", mine="math:sin")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "older")])
+    assert SORTS.load("mine") is math.cos
+
+
+def test_a_backend_with_a_built_in_name_ends_the_command(packages: Path, run_cce: Run) -> None:
+    place = packages / "rival-1.0.dist-info"
+    place.mkdir(parents=True)
+    (place / "METADATA").write_text("Metadata-Version: 2.1\nName: rival\nVersion: 1.0\n")
+    (place / "entry_points.txt").write_text("[cce.backends]\nhybrid = math:cos\n")
+    paths = {"PYTHONPATH": str(packages)}
+    for arguments in (["search", "fee", "--dir", "test_fixtures"], ["gate", "eval/gate.toml"]):
+        result = run_cce(*arguments, **paths)
+        assert result.returncode == 2
+        assert (
+            b"backend 'hybrid' is offered by two packages, cce-relevance and rival: remove" in result.stderr
+        )
+    assert run_cce("search", "fee", "--dir", "test_fixtures", "--backend", "bm25", **paths).returncode == 0
 
 
 def test_entry_points_of_other_groups_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:

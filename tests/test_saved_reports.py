@@ -192,3 +192,26 @@ def test_a_damaged_report_is_read_or_refused_but_never_breaks_the_reader(place: 
         parse_saved_report(raw[:place] + noise + raw[place + len(noise) :], "old.json")
     except ReportError as exc:
         assert str(exc).startswith("old.json: ")  # noqa: PT017 - both outcomes are right
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda fields: fields,
+        lambda fields: fields["backends"][0],
+        lambda fields: fields["backends"][0]["per_query"][1],
+        lambda fields: fields["backends"][0]["per_query"][0]["tokens"],
+    ],
+)
+@pytest.mark.parametrize("key", ["\ud800", "x\udfff"])
+def test_a_key_with_half_a_surrogate_pair_is_refused_wherever_it_stands(
+    put: Callable[[dict[str, Any]], dict[str, Any]], key: str
+) -> None:
+    message = refused(with_change(lambda fields: put(fields).update({key: 1})))
+    assert message.startswith("a key holds half a surrogate pair, ")
+
+
+def test_a_corpus_with_half_a_surrogate_pair_is_a_path_that_is_not_utf8() -> None:
+    assert (
+        parse_saved_report(with_change(lambda fields: fields.update(corpus="\udcff")), "o").corpus == "\udcff"
+    )

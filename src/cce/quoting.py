@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _SHOWN_CHARACTERS = 60
+_SHOWN_BITS = 200
 
 
 def quoted(text: str) -> str:
@@ -16,3 +17,8 @@ def on_one_line(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def shown_integer(value: int) -> str:
+    """`value` in digits if a reader can take them in: `str` refuses thousands of them."""
+    return str(value) if value.bit_length() <= _SHOWN_BITS else "a huge integer"

@@ -6,7 +6,11 @@ those who use it.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
@@ -17,9 +21,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_OUR_PACKAGE = "cce-relevance"
+
 
 class Registry(Generic[T]):
-    """Strategies of one sort by name, built-in ones first, then the entry points of `group`."""
+    """Strategies of one sort by name, built-in ones first, then the entry points of `group`.
+
+    A name has one owner: whoever asks for one that two packages offer may mean either strategy, and hears so.
+    """
 
     def __init__(self, noun: str, builtin: Mapping[str, str], group: str) -> None:
         """`builtin` maps a name to `module:attribute`; `noun` is used in messages."""
@@ -32,15 +41,20 @@ class Registry(Generic[T]):
         return (*self._builtin, *sorted(self._plugins().keys() - self._builtin.keys()))
 
     def __contains__(self, name: str) -> bool:
-        # Looking for plug-ins goes through every installed package: not for a name of our own.
-        return name in self._builtin or name in self._plugins()
+        """Raises UsageError, with both packages, for a name that has two owners."""
+        self._refuse_rival(name)
+        return name in self._builtin or self._plugin(name) is not None
 
     def load(self, name: str) -> T:
-        """The strategy called `name`; raises UsageError, for an unknown one with the known ones."""
+        """The strategy called `name`.
+
+        Raises UsageError, for an unknown name with the known ones, for one of two owners with both packages.
+        """
+        self._refuse_rival(name)
         if name in self._builtin:
             module, _, attribute = self._builtin[name].partition(":")
             return cast(T, getattr(import_module(module), attribute))
-        plugin = self._plugins().get(name)
+        plugin = self._plugin(name)
         if plugin is None:
             raise UnknownNameError(unknown_name(self._noun, name, self.names()))
         try:
@@ -50,10 +64,54 @@ class Registry(Generic[T]):
             fault = f"{self._noun} {name!r} of plug-in {plugin.value!r} cannot be loaded ({reason})"
             raise UsageError(f"{fault}; repair or remove the package that brings it") from exc
 
-    def _plugins(self) -> dict[str, EntryPoint]:
+    def _refuse_rival(self, name: str) -> None:
+        """Raise UsageError if a package offers `name` and it is a built-in one."""
+        # Mostly no package offers anything, and the library that reads entry points is slow to import.
+        if name in self._builtin and _is_offered_anything(self._group):
+            for point in self._plugins().get(name, ()):
+                fault = self._clash(name, _OUR_PACKAGE, _package(point))
+                raise UsageError(f"{fault}: remove {_package(point)}, or have it offer another name")
+
+    def _plugin(self, name: str) -> EntryPoint | None:
+        points = self._plugins().get(name, [])
+        if len(points) > 1:
+            fault = self._clash(name, *sorted(map(_package, points))[:2])
+            raise UsageError(f"{fault}: remove one of them, or have it offer another name")
+        return points[0] if points else None
+
+    def _plugins(self) -> dict[str, list[EntryPoint]]:
         from importlib.metadata import entry_points
 
-        return {point.name: point for point in entry_points(group=self._group)}
+        plugins: dict[str, list[EntryPoint]] = {}
+        for point in entry_points(group=self._group):
+            plugins.setdefault(point.name, []).append(point)
+        return plugins
+
+    def _clash(self, name: str, first: str, second: str) -> str:
+        return f"{self._noun} {name!r} is offered by two packages, {first} and {second}"
+
+
+def _package(point: EntryPoint) -> str:
+    """Who offers `point`: the package, or else the code."""
+    return point.value if point.dist is None else str(point.dist.metadata["Name"])
+
+
+def _is_offered_anything(group: str) -> bool:
+    """Whether an installed package may have entry points of `group`: a look at files, some milliseconds."""
+    return any(group in _entry_points(folder) for folder in sys.path)
+
+
+@cache
+def _entry_points(folder: str) -> str:
+    """What the packages installed in `folder` say of their entry points, as they say it."""
+    texts = []
+    with suppress(OSError):
+        for name in os.listdir(folder or os.curdir):
+            if name.endswith((".dist-info", ".egg-info")):
+                path = os.path.join(folder, name, "entry_points.txt")
+                with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+                    texts.append(file.read())
+    return "\n".join(texts)
 
 
 def unknown_name(noun: str, name: str, known: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from cce.brackets import is_mostly_brackets
 from cce.domain.chunk import Chunk
 from cce.errors import FixtureError
 from cce.measurement.fixture_line import SCHEMA
@@ -63,8 +64,9 @@ def parse_queries(raw: bytes, place: str) -> Queries:
 def _query_of(text: str) -> str | None:
     from pydantic_core import from_json
 
+    raw = text.encode()
     try:
-        value = from_json(text) if text.startswith("{") else None
+        value = from_json(raw) if text.startswith("{") and not is_mostly_brackets(raw) else None
     except ValueError:
         return None
     query = value.get("query") if isinstance(value, dict) else None

@@ -17,12 +17,14 @@ from cce.errors import AnchorError, FixtureError, UsageError
 from cce.labels.edits import array_items, decode_string, encode, object_values, update_array, update_object
 from cce.labels.pinning import require_ids
 from cce.labels.revision import Revision
+from cce.measurement.strict_json import parse_json
 from cce.quoting import on_one_line, quoted
 
 Verdict = bool | int
 """True or a grade from 1 to 3 for an answer, False for none."""
 
 _WHOLE_FILE = "module"
+_MAX_LINE = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,28 +150,35 @@ def _drafts(revision: Revision) -> Iterator[tuple[int, str, dict[str, Any]]]:
     for number, entry in _entries(revision):
         if "candidates" not in entry:
             continue
-        if not isinstance(entry.get("query"), str) or not isinstance(entry["candidates"], list):
-            raise FixtureError(
-                f"{on_one_line(revision.path)}:{number}: a draft needs a query and an array of candidates,"
-                " draft it again"
-            )
+        fault = _draft_fault(entry)
+        if fault is not None:
+            raise FixtureError(f"{on_one_line(revision.path)}:{number}: {fault}")
         case_id = entry.get("id")
         yield number, case_id if isinstance(case_id, str) else f"q{number}", entry
 
 
+def _draft_fault(entry: Mapping[str, Any]) -> str | None:
+    """What is wrong with a line that has candidates: an answer is written into the values checked here."""
+    if not isinstance(entry.get("query"), str) or not isinstance(entry["candidates"], list):
+        return "a draft needs a query and an array of candidates, draft it again"
+    expected = entry.get("expected", [])
+    if not (isinstance(expected, list) and all(isinstance(anchor, str) for anchor in expected)):
+        return 'expected must be an array of anchor strings such as ["a.py"], or not there: mend or remove it'
+    if not isinstance(entry.get("grades", {}), dict):
+        return "grades must be an object of anchors, or not there: mend or remove it"
+    return None
+
+
 def _entries(revision: Revision) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a set by line; not by the fixture reader, which takes no case without a label."""
-    from pydantic_core import from_json
-
     for number in range(1, revision.n_lines + 1):
         line = revision.line(number).removeprefix(BOM_UTF8).strip()
         if not line:
             continue
         try:
-            entry = from_json(line, allow_inf_nan=False)
-        except ValueError as exc:
-            fault = f"invalid JSON ({on_one_line(str(exc))}), mend the line"
-            raise FixtureError(f"{on_one_line(revision.path)}:{number}: {fault}") from exc
+            entry = parse_json(line)
+        except FixtureError as exc:
+            raise FixtureError(f"{on_one_line(revision.path)}:{number}: {exc}") from exc
         if isinstance(entry, dict):
             yield number, entry
 
@@ -178,7 +187,10 @@ def _parse_candidate(
     fields: Any, place: str, line: int, position: int, case_id: str, query: str
 ) -> Candidate:
     match fields:
-        case {"path": str(path), "kind": str(kind), "lines": [int(first), int(last)]} if 1 <= first <= last:
+        # To Python true is an integer, too; and beyond the greatest line no file goes on.
+        case {"path": str(path), "kind": str(kind), "lines": [int(first), int(last)]} if (
+            bool not in (type(first), type(last)) and 1 <= first <= last <= _MAX_LINE
+        ):
             found_by = fields.get("backends")
             backends = tuple(map(str, found_by)) if isinstance(found_by, list) else ()
             return Candidate(line, position, case_id, query, path, kind, LineRange(first, last), backends)

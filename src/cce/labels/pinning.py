@@ -15,7 +15,7 @@ from cce.domain.case import Case, FixtureSet
 from cce.errors import UsageError
 from cce.labels.edits import encode, update_members
 from cce.labels.revision import Revision
-from cce.labels.tracking.pins import current_pin, distinct
+from cce.labels.tracking.pins import current_pin, distinct, is_current
 from cce.labels.tracking.places import LineTable
 from cce.labels.tracking.traces import trace_of
 from cce.quoting import on_one_line, quoted
@@ -97,10 +97,10 @@ class _Pinner:
         elif then is None:
             self.n_added += 1
             return now
-        elif self._is_renewal:
+        elif self._is_renewal:  # a pin that holds, but is written as pins once were, as well
             self.n_renewed += 1
             return now
-        else:
+        elif not is_current(self._table.texts, anchor, then):
             self._leave(case, anchor, "is stale and keeps its pin, see cce fixtures reanchor, or --renew it")
         return None
 

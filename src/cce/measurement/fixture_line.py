@@ -16,7 +16,7 @@ from cce.domain.case import Case
 from cce.errors import FixtureError
 from cce.measurement.fixture_schema import DEFAULTS, case_schema, header_schema, is_plainly_right
 from cce.measurement.strict_json import parse_json
-from cce.quoting import quoted
+from cce.quoting import quoted, shown_integer
 from cce.tokens import WHITE_SPACE
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ _RULES = {
     "pins": 'an object of anchors with 16 hex digits such as {"a.py": "0123456789abcdef"}',
     "corpus": "a string, the directory to index",
 }
-
-_MAX_SHOWN_BITS = 200
 
 
 class Header(NamedTuple):
@@ -158,8 +156,8 @@ def _shown(value: object) -> str:
             return "true" if value else "false"
         case str():
             return quoted(value)
-        case int() if value.bit_length() > _MAX_SHOWN_BITS:  # `str` refuses thousands of digits
-            return "a huge integer"
+        case int():
+            return shown_integer(value)
         case list():
             return "an array" if value else "an empty array"
         case dict():

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cce.domain.evidence import MAX_RESAMPLES, MAX_SEED
 from cce.domain.scores import METRICS
 from cce.errors import CceError
-from cce.quoting import on_one_line, quoted
+from cce.quoting import on_one_line, quoted, shown_integer
 from cce.registry import nearest_name
 
 if TYPE_CHECKING:
@@ -48,6 +48,19 @@ RULES = {
 _TOML_PLACE = re.compile(r"(.*) \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)", re.DOTALL)
 _N_SHOWN = 12
 
+MAX_BYTES = 1 << 20
+"""More than any policy needs: the reader is Python, and takes a second for a megabyte."""
+
+MAX_KEY_PARTS = 30
+# What the reader does for a key grows with the square of its parts: for 20,000 it takes ten seconds.
+# Every other branch takes what it looks at whole, so that nothing is looked at more than MAX_KEY_PARTS times.
+_KEY_PART = r"""(?: [A-Za-z0-9_-]++ | "(?:[^"\\\n]|\\.)*+" | '[^'\n]*+' )"""
+_LONG_KEY_OR_TEXT = rf"""(?xs:
+    (?P<long> (?: {_KEY_PART} [ \t]*+ \. [ \t]*+ ){{{MAX_KEY_PARTS}}} )
+  | ["]{{3}}(?:[^"\\]|\\.|"(?!""))*+(?:["]{{3}})? | [']{{3}}(?:[^']|'(?!''))*+(?:[']{{3}})?
+  | "(?:[^"\\\n]|\\.)*+"? | '[^'\n]*+'? | \#[^\n]*+ | [A-Za-z0-9_-]++
+)"""
+
 
 class PolicyError(CceError):
     """A policy that cannot be read or makes no sense; the whole message starts with its path."""
@@ -61,14 +74,26 @@ def parse_tables(raw: bytes) -> Any:
 
 
 def _parse_toml(raw: bytes) -> dict[str, Any]:
+    if len(raw) > MAX_BYTES:
+        raise PolicyError(": larger than 1 MiB, no policy needs that much: name the right file")
     try:
-        return tomllib.loads(raw.decode("utf-8-sig"))
+        text = raw.decode("utf-8-sig")
+        if _has_long_key(text):
+            raise PolicyError(f": a key of more than {MAX_KEY_PARTS} parts, a policy needs no more than four")
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as exc:
         raise PolicyError(_toml_fault(str(exc))) from exc
     except UnicodeDecodeError as exc:
         raise PolicyError(": not UTF-8, save the file as UTF-8") from exc
     except (ValueError, RecursionError) as exc:
         raise PolicyError(": no readable TOML (a number too long or values nested too deep)") from exc
+
+
+def _has_long_key(text: str) -> bool:
+    """Whether a key has very many parts; dots in strings and comments do not count."""
+    if text.count(".") < MAX_KEY_PARTS:
+        return False
+    return any(found["long"] for found in re.finditer(_LONG_KEY_OR_TEXT, text))
 
 
 def _toml_fault(wording: str) -> str:
@@ -177,6 +202,8 @@ def _shown(value: object) -> str:
     match value:
         case bool():
             return "true" if value else "false"
+        case int():
+            return shown_integer(value)
         case str():
             return quoted(value)
         case list():

@@ -15,6 +15,7 @@ from typing import Annotated, NoReturn
 
 import msgspec
 
+from cce.brackets import is_mostly_brackets
 from cce.domain.scores import METRICS, BackendScore, CaseScore, TokenScore
 from cce.errors import ReportError
 from cce.numerals import format_score, mean, ordering_key
@@ -126,6 +127,8 @@ class _Report(msgspec.Struct):
 
 
 def _parse_json(raw: bytes) -> object:
+    if is_mostly_brackets(raw):
+        raise ReportError(f"more brackets than a report can need, {_WAY_OUT}")
     # Not msgspec: it refuses the lone surrogates by which a report spells a path that is not UTF-8.
     try:
         value: object = json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse_constant)
@@ -152,6 +155,8 @@ def _checked(value: object) -> _Report:
         return msgspec.convert(value, _Report)
     except msgspec.ValidationError as exc:
         raise ReportError(_field_fault(str(exc))) from exc
+    except UnicodeEncodeError as exc:  # no path of ours is a key, so no report of ours has such a key
+        raise ReportError(f"a key holds half a surrogate pair, {_WAY_OUT}") from exc
 
 
 def _field_fault(wording: str) -> str:

@@ -11,6 +11,7 @@ import math
 import re
 from typing import NoReturn
 
+from cce.brackets import is_mostly_brackets
 from cce.errors import FixtureError
 from cce.quoting import on_one_line
 
@@ -37,6 +38,8 @@ _NO_JSON_NUMBERS = (b"NaN", b"Infinity")
 
 def parse_json(line: bytes) -> object:
     """The value that `line`, UTF-8, spells; raises FixtureError, without a place, if that is no JSON."""
+    if is_mostly_brackets(line):
+        raise FixtureError("more brackets than a case can need, remove the value that holds them")
     value = _DOUBT if _is_doubtful(line) else _read_plainly(line)
     return _read_strictly(line) if value is _DOUBT or _has_infinity(value) else value
 

@@ -20,11 +20,12 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 from cce.atomic import write_atomically
+from cce.retrieval.chunking.languages import CHUNK_KINDS, PACKS
 from cce.retrieval.segment import Segment
 from cce.retrieval.snapshots import encode_snapshot, read_snapshot
 
 # Raised whenever the same file would be scrubbed, cut, counted or named differently.
-PIPELINE_VERSION = 1
+PIPELINE_VERSION = 2
 MAX_BYTES = 1 << 30
 _SUFFIX = ".segment"
 
@@ -122,9 +123,18 @@ def default_cache() -> Cache:
 
 @cache
 def fingerprint() -> str:
-    """What decides, besides a file's path and content, how it is indexed."""
+    """What decides, besides a file's path and content, how it is indexed, and what a snapshot leaves unsaid.
+
+    A snapshot has positions in CHUNK_KINDS, and whether a file is cut at all is a row's affair: so the whole
+    table is in it.
+    """
     versions = [_version(name) for name in ("tree_sitter", "tree_sitter_language_pack")]
-    return json.dumps([PIPELINE_VERSION, sys.byteorder, *versions])
+    packs = [pack._replace(import_rule=None) for pack in PACKS]
+    rules = [pack.import_rule and pack.import_rule.__qualname__ for pack in PACKS]
+    table = json.dumps([packs, rules, CHUNK_KINDS])
+    return json.dumps(
+        [PIPELINE_VERSION, sys.byteorder, *versions, hashlib.sha256(table.encode()).hexdigest()]
+    )
 
 
 def _version(package: str) -> str:

@@ -1,12 +1,14 @@
 """Which files the `.gitignore` rules and the pruned directories leave: a directory in, paths out.
 
 The rules are read by ripgrep's engine, which is imported only where there are any. Added here is what
-it lacks: it opens a rule file through a link or a pipe, and it keeps silent about rule files it cannot
-read and names it cannot tell. Nothing is opened but directories and rule files.
+it lacks: it opens a rule file through a link or a pipe, takes a set that nothing closes for text, and
+keeps silent about rule files it cannot read and names it cannot tell. Where it must not read a rule file
+as it is, it walks a copy. Nothing is opened but directories and rule files.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterator
@@ -14,8 +16,11 @@ from typing import NamedTuple
 
 from cce.errors import CorpusError
 from cce.quoting import on_one_line
+from cce.retrieval.rule_lines import without_unclosed_sets
 
 _RULE_FILE = b".gitignore"
+# In a worktree or a submodule it is a file, with a path of this machine in it.
+_GIT = b".git"
 _PRUNED = ("node_modules", "venv", "__pycache__", "dist", "build")
 _PRUNED_BYTES = frozenset(name.encode() for name in _PRUNED)
 
@@ -62,15 +67,17 @@ def _list_by_copy(root: str) -> Listing:
 
     survey = _Survey(_real_directory(root))
     try:
-        with tempfile.TemporaryDirectory() as copy:
+        copy = tempfile.mkdtemp()
+        try:
             target = os.path.realpath(os.fsencode(copy))
             _copy_names(survey.root, target)
             survey.follow(target, is_copy=True)
+        finally:
+            _remove_tree(os.fsencode(copy))
     except OSError as exc:
         fault = f"its .gitignore rules need a temporary copy of its file names ({exc.strerror or exc})"
-        raise CorpusError(
-            f"{on_one_line(root)}: {fault}: free some space in {tempfile.gettempdir()}"
-        ) from exc
+        way_out = f"free some space in {tempfile.gettempdir()}, or name a shorter folder as TMPDIR"
+        raise CorpusError(f"{on_one_line(root)}: {fault}: {way_out}") from exc
     return survey.listing()
 
 
@@ -100,7 +107,7 @@ class _Survey:
 
     def is_engine_safe(self) -> bool:
         """Whether the engine can tell paths below the root, and may open the root's rule file."""
-        return _is_utf8(self.root) and not _is_odd_rule_file(_join(self.root, _RULE_FILE))
+        return _is_utf8(self.root) and not _is_misread(_join(self.root, _RULE_FILE))
 
     def follow(self, engine_root: bytes, *, is_copy: bool = False) -> bool:
         """Take in all the engine yields; False, and unfinished, if it must not go on in this tree."""
@@ -148,7 +155,7 @@ class _Survey:
     def _is_safe_below(self, directory: bytes, entries: _Entries) -> bool:
         """Whether the engine may open the rule files just below `directory`, which holds `entries`."""
         return not any(
-            _is_odd_rule_file(_join(self.root, directory, name, _RULE_FILE)) for name in entries.directories
+            _is_misread(_join(self.root, directory, name, _RULE_FILE)) for name in entries.directories
         )
 
     def _judge_rule_file(self, path: bytes) -> None:
@@ -175,6 +182,8 @@ def _read_directory(directory: bytes) -> _Entries:
     with os.scandir(directory) as found:
         for entry in found:
             has_rule_file = has_rule_file or entry.name.lower() == _RULE_FILE
+            if entry.name == _GIT:
+                continue
             if entry.is_file(follow_symlinks=False):
                 files.append(entry.name)
             elif entry.is_dir(follow_symlinks=False) and not _is_pruned(entry.name):
@@ -228,6 +237,14 @@ def _is_odd_rule_file(path: bytes) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
+def _is_misread(path: bytes) -> bool:
+    """Whether the engine would find other rules in the file than git does."""
+    if _is_odd_rule_file(path):
+        return True
+    rules = _read_or_nothing(path)
+    return without_unclosed_sets(rules) != rules
+
+
 def _rule_file_fault(path: bytes) -> str | None:
     if _is_odd_rule_file(path):
         return "not a regular file: its rules do not count; put a copy of the file there"
@@ -256,10 +273,25 @@ def _copy_names(source: bytes, target: bytes) -> None:
         for name in filter(_is_utf8, entries.files):
             with open(_join(target, directory, name), "wb") as file:
                 if name == _RULE_FILE:
-                    file.write(_read_or_nothing(_join(source, directory, name)))
+                    file.write(without_unclosed_sets(_read_or_nothing(_join(source, directory, name))))
         for name in filter(_is_utf8, entries.directories):
             os.mkdir(_join(target, directory, name))
             pending.append(_join(directory, name))
+
+
+def _remove_tree(root: bytes) -> None:
+    """Remove what can be removed of `root`. `shutil.rmtree` calls itself for every level of a tree."""
+    directories = [root]
+    for directory in directories:  # which grows meanwhile, parents before what they hold
+        with contextlib.suppress(OSError), os.scandir(directory) as found:
+            for entry in found:
+                if entry.is_dir(follow_symlinks=False):
+                    directories.append(entry.path)
+                else:
+                    os.unlink(entry.path)
+    for directory in reversed(directories):
+        with contextlib.suppress(OSError):
+            os.rmdir(directory)
 
 
 def _read_or_nothing(path: bytes) -> bytes:

@@ -1,8 +1,8 @@
 """Pins: what text a label was made for, and whether it still covers that text.
 
-A pin is the first 16 hex digits of SHA-256 over the anchored text. A case keeps its pins under the
-key `pins`, by anchor; an anchor of a kind alone covers no text of its own and has none. Here pins
-are compared, `pinning` adds them to a set.
+A pin is the first 16 hex digits of SHA-256 over the anchored text, tidied as `texts` says. A case keeps
+its pins under the key `pins`, by anchor; an anchor of a kind alone covers no text of its own and has
+none. Here pins are compared, `pinning` adds them to a set.
 """
 
 from __future__ import annotations
@@ -22,11 +22,16 @@ def current_pin(texts: CorpusTexts, anchor: Anchor) -> str | None:
     return None if anchor.path is None else texts.pin(anchor.path, anchor.lines)
 
 
+def is_current(texts: CorpusTexts, anchor: Anchor, pin: str) -> bool:
+    """Whether `pin` holds for what `anchor` covers now, be it as pins are written now or as they were."""
+    return anchor.path is not None and pin in texts.pins(anchor.path, anchor.lines)
+
+
 def stale_anchors(texts: CorpusTexts, case: Case) -> Iterator[Anchor]:
     """The anchors of `case`, each once, that are pinned to another text than they cover now."""
     for anchor in distinct(case.anchors):
         pin = case.pins.get(anchor.text)
-        if pin is not None and pin != current_pin(texts, anchor):
+        if pin is not None and not is_current(texts, anchor, pin):
             yield anchor
 
 

@@ -54,13 +54,12 @@ class LineTable:
     def _paths_by_pin(self) -> dict[str, list[str]]:
         paths: dict[str, list[str]] = {}
         for path in self.texts.paths:
-            pin = self.texts.pin(path, None)
-            if pin is not None:
+            for pin in dict.fromkeys(self.texts.pins(path, None)):
                 paths.setdefault(pin, []).append(path)
         return paths
 
     def files(self, pin: str) -> list[str]:
-        """The files whose whole text has this pin."""
+        """The files for whose whole text this pin holds."""
         return self._paths_by_pin.get(pin, [])
 
     def prints(self) -> Iterator[tuple[str, bytes]]:

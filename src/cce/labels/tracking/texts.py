@@ -2,8 +2,8 @@ r"""Anchored texts: which bytes of a corpus an anchor covers.
 
 A directory and the paths of its files enter; per path its lines leave, from the scrubbed text, the
 very text that is indexed, so that nothing made from it can give a secret away. Lines end at `\n`
-and are compared without trailing white space (of ASCII), so that line ends and editors that trim
-change no label.
+and are compared without trailing white space (of ASCII), files besides without a byte order mark and
+empty lines at the end, so that no editor and no checkout that tidies up changes a label.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from cce.domain.anchor import LineRange
 from cce.retrieval.corpus import SourceFile, read_source, walk
 
 Lines = tuple[bytes, ...]
+
+_BOM = b"\xef\xbb\xbf"
 
 N_DIGITS = 16
 _PRINT_MASK = 0xFFFF
@@ -35,7 +37,7 @@ class CorpusTexts:
         self.notices = () if walked is None else walked.notices
         self._known = frozenset(self.paths)
         self._files: dict[str, _FileText | None] = {}
-        self._pins: dict[tuple[str, LineRange | None], str | None] = {}
+        self._pins: dict[tuple[str, LineRange | None], tuple[str, ...]] = {}
 
     def lines(self, path: str) -> Lines | None:
         """The lines of the file without trailing white space, None if the corpus has no such file."""
@@ -46,26 +48,40 @@ class CorpusTexts:
         """The pin of what an anchor with this path and range covers, None if it covers nothing.
 
         A range covers its lines, one that reaches past the end the lines there are; without a range
-        it is the file, byte for byte.
+        it is the file.
+        """
+        pins = self.pins(path, span)
+        return pins[0] if pins else None
+
+    def pins(self, path: str, span: LineRange | None) -> tuple[str, ...]:
+        """Every pin that holds for what an anchor covers, the one to write first; none if it covers nothing.
+
+        A file's bytes were its pin once. Before its first line a byte order mark may have come or gone.
         """
         if (path, span) not in self._pins:
-            self._pins[path, span] = self._work_out_pin(path, span)
+            self._pins[path, span] = self._work_out_pins(path, span)
         return self._pins[path, span]
 
-    def _work_out_pin(self, path: str, span: LineRange | None) -> str | None:
+    def _work_out_pins(self, path: str, span: LineRange | None) -> tuple[str, ...]:
         file = self._file(path)
-        if file is None or span is None:
-            return None if file is None else file.pin
+        if file is None:
+            return ()
+        if span is None:
+            return file.pins
         if span.first > len(file.lines):
-            return None
-        return pin_of_lines(file.lines[span.first - 1 : span.last])
+            return ()
+        lines = file.lines[span.first - 1 : span.last]
+        if span.first > 1:
+            return (pin_of_lines(lines),)
+        bare = lines[0].removeprefix(_BOM)
+        return (pin_of_lines(lines), *(pin_of_lines((first, *lines[1:])) for first in (bare, _BOM + bare)))
 
     def _file(self, path: str) -> _FileText | None:
         if path not in self._files:
             # Asked for by name, a file is only read if a walk would have come to it.
             source = read_source(self._directory, path) if path in self._known else None
             if isinstance(source, SourceFile):
-                self._files[path] = _FileText(pin_of(source.text), split_lines(source.text))
+                self._files[path] = _FileText.of(source.text)
             else:
                 self._files[path] = None
         return self._files[path]
@@ -73,8 +89,14 @@ class CorpusTexts:
 
 @dataclass(frozen=True, slots=True)
 class _FileText:
-    pin: str
+    """`pins` are those that hold for the whole file, the one to write first."""
+
+    pins: tuple[str, ...]
     lines: Lines
+
+    @classmethod
+    def of(cls, text: bytes) -> _FileText:
+        return cls((pin_of(_tidied(text)), pin_of(text)), split_lines(text))
 
 
 def pin_of(text: bytes) -> str:
@@ -85,6 +107,14 @@ def pin_of(text: bytes) -> str:
 def pin_of_lines(lines: Lines) -> str:
     """The pin of a range, whose lines come without trailing white space."""
     return pin_of(b"\n".join(lines))
+
+
+def _tidied(text: bytes) -> bytes:
+    """`text` without a byte order mark, trailing white space of its lines and empty lines at its end."""
+    lines = list(split_lines(text.removeprefix(_BOM)))
+    while lines and not lines[-1]:
+        lines.pop()
+    return b"\n".join(lines)
 
 
 def split_lines(text: bytes) -> Lines:

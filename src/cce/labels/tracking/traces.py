@@ -129,7 +129,7 @@ def _others(table: LineTable, own: Place) -> Iterator[Place]:
 
 
 def _file_has_twins(table: LineTable, path: str) -> bool:
-    """Whether another file has the same text, byte for byte."""
+    """Whether another file has the same text."""
     pin = table.texts.pin(path, None)
     return pin is not None and len(table.files(pin)) > 1
 

@@ -55,8 +55,10 @@ class Grammar:
         if self._query is None and self._n_bytes >= _MANY_BYTES:
             from tree_sitter import Query
 
-            kinds = [*self._pack.functions, *self._pack.classes]
-            patterns = f"{_alternation(kinds)} @node\n{_alternation(self._pack.imports)} @node"
+            if not self.chunk_types:  # then the first pattern would be the one for imports
+                return None
+            groups = ([*self._pack.functions, *self._pack.classes], self._pack.imports)
+            patterns = "\n".join(f"{_alternation(kinds)} @node" for kinds in groups if kinds)
             self._query = Query(self._language, patterns)
         return self._query
 

@@ -13,12 +13,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+ImportRule = Callable[[Iterable["Node"]], Iterator[str]]
+"""Import nodes of one file, in tree order -> module names, some of them perhaps empty."""
+
 _NOT_IDENTIFIER = re.compile(r"\W")
 
 
-def import_names(language: str, nodes: Iterable[Node]) -> tuple[str, ...]:
-    """Names in first-seen order without repeats; `nodes` are the pack's import nodes in tree order."""
-    return tuple(dict.fromkeys(name for name in _RULES[language](nodes) if name))
+def import_names(rule: ImportRule | None, nodes: Iterable[Node]) -> tuple[str, ...]:
+    """Names in first-seen order without repeats; none where a language has no rule.
+
+    nodes  the pack's import nodes, in tree order
+    """
+    return () if rule is None else tuple(dict.fromkeys(name for name in rule(nodes) if name))
 
 
 def without_extension(base_name: str) -> str:
@@ -54,7 +60,8 @@ def _script(node: Node) -> Iterator[str]:
     yield "/".join(parts[:n_kept])
 
 
-def _ruby(nodes: Iterable[Node]) -> Iterator[str]:
+def ruby_imports(nodes: Iterable[Node]) -> Iterator[str]:
+    """The last part of what a `require` names."""
     searched = range(0)
     content: Node | None = None
     for arguments in (found for node in nodes if (found := _require_arguments(node)) is not None):
@@ -110,15 +117,21 @@ def _text(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "replace")
 
 
-def _of_each(rule: Callable[[Node], Iterator[str]]) -> Callable[[Iterable[Node]], Iterator[str]]:
-    return lambda nodes: (name for node in nodes for name in rule(node))
+def python_imports(nodes: Iterable[Node]) -> Iterator[str]:
+    """The first part of each imported module."""
+    return (name for node in nodes for name in _python(node))
 
 
-_RULES: dict[str, Callable[[Iterable[Node]], Iterator[str]]] = {
-    "python": _of_each(_python),
-    "javascript": _of_each(_script),
-    "typescript": _of_each(_script),
-    "ruby": _ruby,
-    "rust": _of_each(_rust),
-    "c": _of_each(_c),
-}
+def script_imports(nodes: Iterable[Node]) -> Iterator[str]:
+    """The first part of each source of JavaScript or TypeScript; two of a scoped package."""
+    return (name for node in nodes for name in _script(node))
+
+
+def rust_imports(nodes: Iterable[Node]) -> Iterator[str]:
+    """The crate, or whatever else stands first in a `use`."""
+    return (name for node in nodes for name in _rust(node))
+
+
+def c_imports(nodes: Iterable[Node]) -> Iterator[str]:
+    """The base name of each included file."""
+    return (name for node in nodes for name in _c(node))

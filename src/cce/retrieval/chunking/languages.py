@@ -5,10 +5,20 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
+from cce.retrieval.chunking.imports import (
+    ImportRule,
+    c_imports,
+    python_imports,
+    ruby_imports,
+    rust_imports,
+    script_imports,
+)
+
 
 class LanguagePack(NamedTuple):
     """`extensions` are lower-cased with their dot, the rest are node types of `grammar`.
 
+    `import_rule` makes names of the nodes of `imports`; a language may have neither.
     Where the syntax is sound, functions, classes and imports are children of `holders` only, which are
     themselves children of holders. A language that has them anywhere has no holders.
     """
@@ -18,7 +28,8 @@ class LanguagePack(NamedTuple):
     grammar: str
     functions: tuple[str, ...]
     classes: tuple[str, ...]
-    imports: tuple[str, ...]
+    imports: tuple[str, ...] = ()
+    import_rule: ImportRule | None = None
     holders: tuple[str, ...] = ()
 
 
@@ -35,6 +46,7 @@ PACKS = (
         ("function_definition",),
         ("class_definition",),
         ("import_statement", "import_from_statement"),
+        python_imports,
         # The statements that other statements stand in: an expression holds none.
         (
             *("module", "block", "decorated_definition", "function_definition", "class_definition"),
@@ -50,8 +62,17 @@ PACKS = (
         _SCRIPT_FUNCTIONS,
         ("class_declaration",),
         ("import_statement",),
+        script_imports,
     ),
-    LanguagePack("ruby", (".rb",), "ruby", ("method", "singleton_method"), ("class", "module"), ("call",)),
+    LanguagePack(
+        "ruby",
+        (".rb",),
+        "ruby",
+        ("method", "singleton_method"),
+        ("class", "module"),
+        ("call",),
+        ruby_imports,
+    ),
     LanguagePack(
         "rust",
         (".rs",),
@@ -59,6 +80,7 @@ PACKS = (
         ("function_item",),
         ("struct_item", "enum_item", "trait_item", "impl_item", "union_item"),
         ("use_declaration",),
+        rust_imports,
     ),
     LanguagePack(
         "typescript",
@@ -67,6 +89,7 @@ PACKS = (
         _SCRIPT_FUNCTIONS,
         ("class_declaration", "interface_declaration", "enum_declaration"),
         ("import_statement",),
+        script_imports,
     ),
     LanguagePack(
         "c",
@@ -75,6 +98,7 @@ PACKS = (
         ("function_definition",),
         ("struct_specifier", "union_specifier", "enum_specifier"),
         ("preproc_include",),
+        c_imports,
     ),
 )
 

@@ -48,7 +48,7 @@ def chunk_file(path: str, text: bytes) -> ChunkedFile:
     grammar = load_grammar(pack)
     chunk_nodes, import_nodes = _collect_nodes(grammar, text)
     spans = tuple(_node_span(grammar, node) for node in chunk_nodes) or (_module_span(text),)
-    return ChunkedFile(path, text, pack.name, spans, import_names(pack.name, import_nodes))
+    return ChunkedFile(path, text, pack.name, spans, import_names(pack.import_rule, import_nodes))
 
 
 def chunk_id(path: str, start_line: int, end_line: int, content: bytes) -> str:
