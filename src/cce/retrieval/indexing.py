@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cce.retrieval.cache import Cache
+from cce.retrieval.chunking.limits import seconds_per_file
 from cce.retrieval.corpus import SkipReason, read_raw, walk, why_absent
 from cce.retrieval.embedding.contract import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
@@ -65,8 +66,9 @@ def index_directory(
 ) -> IndexedCorpus:
     """The index of all files below `directory`, which is the same with and without a cache.
 
-    Text that was not scrubbed never reaches the cache. Raises CorpusError or GrammarError.
+    Text that was not scrubbed never reaches the cache. Raises CorpusError, GrammarError or UsageError.
     """
+    seconds_per_file()  # a wrong value is an error also where nothing is to be parsed
     walked = walk(directory)
     n_files = len(walked.paths)
 

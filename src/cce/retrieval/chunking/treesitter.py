@@ -41,7 +41,7 @@ class ChunkedFile(NamedTuple):
 
 
 def chunk_file(path: str, text: bytes) -> ChunkedFile:
-    """Cut one file into chunks; `text` is UTF-8. Raises GrammarError only."""
+    """Cut one file into chunks; `text` is UTF-8. Raises GrammarError, and TooSlowError within a limit."""
     pack = language_pack(path)
     if pack is None:
         return ChunkedFile(path, text, PLAIN_TEXT, (_module_span(text),), ())
@@ -60,7 +60,7 @@ def chunk_id(path: str, start_line: int, end_line: int, content: bytes) -> str:
 
 def _collect_nodes(grammar: Grammar, text: bytes) -> tuple[list[Node], list[Node]]:
     """Chunk nodes and import nodes of the tree of `text`, each in pre-order."""
-    tree = grammar.parser.parse(text)
+    tree = grammar.parse(text)
     if grammar.holders and not tree.root_node.has_error:
         return _descend(grammar, tree.root_node)
     query = grammar.query(len(text))
