@@ -110,7 +110,7 @@ def test_workers_keep_to_the_limit_as_well(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(workers, "_n_processors", lambda: 3)
     monkeypatch.setenv("CCE_PARSE_SECONDS", "0.2")
     paths = [f"{n}.js" for n in range(4)]
-    plant(tmp_path, {path: SLOW for path in paths})
+    plant(tmp_path, {**dict.fromkeys(paths, SLOW)})
     with pytest.raises(CorpusError, match=r": [0-3]\.js: parsing it takes longer than 0\.2 s;"):
         process_files(str(tmp_path), paths, False, silent)
 

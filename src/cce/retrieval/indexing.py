@@ -129,11 +129,11 @@ def _embed_all(index: Index, watch: Watch) -> FloatMatrix:
     """A model takes its time: ask it batch by batch, so that the user sees it work."""
     import numpy as np
 
-    texts = [chunk.content for chunk in index.chunks]
+    n_chunks = len(index.chunks)
     blocks = [np.empty((0, index.embedder.dimension))]
-    for start in range(0, len(texts), _BATCH):
-        watch("embedding", start, len(texts), "chunks")
-        blocks.append(index.embedder.embed(texts[start : start + _BATCH]))
+    for start in range(0, n_chunks, _BATCH):
+        watch("embedding", start, n_chunks, "chunks")
+        blocks.append(index.embedder.embed([chunk.content for chunk in index.chunks[start : start + _BATCH]]))
     embeddings: FloatMatrix = np.concatenate(blocks)
     return embeddings
 

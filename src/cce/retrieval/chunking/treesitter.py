@@ -16,6 +16,9 @@ from cce.retrieval.chunking.languages import PLAIN_TEXT, language_pack
 if TYPE_CHECKING:
     from tree_sitter import Node, Query, Tree
 
+ID_BYTES = 100
+"""How much of a chunk's content its id depends on."""
+
 _MAX_QUERY_DEPTH = 2**16 - 1  # tree-sitter 0.25 counts depth in 16 bits and loses what is deeper
 
 
@@ -52,9 +55,9 @@ def chunk_file(path: str, text: bytes) -> ChunkedFile:
 
 
 def chunk_id(path: str, start_line: int, end_line: int, content: bytes) -> str:
-    """16 hex digits over where a chunk stands and how it begins."""
+    """16 hex digits over where a chunk stands and how it begins: the first `ID_BYTES` of its content."""
     digest = hashlib.sha256(f"{path}:{start_line}:{end_line}:".encode())
-    digest.update(content[:100])
+    digest.update(content[:ID_BYTES])
     return digest.hexdigest()[:16]
 
 
