@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -490,3 +491,41 @@ def test_a_copy_that_cannot_be_made_leaves_nothing_and_says_where(
     with pytest.raises(CorpusError, match=r"\(No space left on device\): free some space in .*tmp, or"):
         list_files(str(root))
     assert os.listdir(tmp_path / "tmp") == []
+
+
+# --- size ----------------------------------------------------------------------------------------------
+
+# Ends in a rule that counts; each line before it is a comment of 1,024 bytes.
+MEBIBYTE = (b"#" * 1023 + b"\n") * 1023 + b"#" * 1016 + b"\n/a.log\n"[:7] + b"\n"
+
+
+def test_a_rule_file_of_a_mebibyte_counts(tmp_path: Path) -> None:
+    assert len(MEBIBYTE) == 1024 * 1024
+    plant(tmp_path, {".gitignore": MEBIBYTE, "a.log": "", "a.py": ""})
+    assert shown(tmp_path) == ["a.py"]
+
+
+@pytest.mark.parametrize("place", ["", "sub/", "sub/deep/"])
+@pytest.mark.parametrize("with_rules_above", [False, True])
+def test_a_larger_rule_file_is_an_error_with_its_path(
+    tmp_path: Path, place: str, with_rules_above: bool
+) -> None:
+    plant(tmp_path, {f"{place}.gitignore": MEBIBYTE + b"\n", "sub/deep/a.py": ""})
+    if with_rules_above and place:
+        plant(tmp_path, {".gitignore": "*.log\n"})
+    expected = f"{tmp_path}/{place}.gitignore: is larger than 1 MiB, too much for ignore rules; shorten it"
+    with pytest.raises(CorpusError, match=f"^{re.escape(expected)}"):
+        list_files(str(tmp_path))
+
+
+def test_it_is_not_read_to_learn_that(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").touch()
+    os.truncate(tmp_path / ".gitignore", 1 << 40)  # a terabyte of nothing
+    with pytest.raises(CorpusError, match="larger than 1 MiB"):
+        list_files(str(tmp_path))
+
+
+def test_one_in_a_directory_that_is_ignored_or_pruned_is_nobodys_business(tmp_path: Path) -> None:
+    large = {"gone/.gitignore": MEBIBYTE + b"\n", "build/.gitignore": MEBIBYTE + b"\n"}
+    plant(tmp_path, {".gitignore": "gone/\n*.log\n", "kept/a.py": "", "kept/a.log": "", **large})
+    assert shown(tmp_path) == ["kept/a.py"]

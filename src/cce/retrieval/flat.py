@@ -1,4 +1,4 @@
-"""Flat sequences of whole numbers, as they lie in memory and in a file.
+"""Flat sequences of whole numbers and of bytes, as they lie in memory and in a file.
 
 They come from the standard library, so that a small corpus is indexed and ranked before numpy would be
 imported; numpy sees the same bytes through `numpy.asarray`. Type codes are those of `array`: `q` has
@@ -10,10 +10,37 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, chain, pairwise
-from typing import TypeAlias
+from typing import TypeAlias, overload
 
 Ints: TypeAlias = "array[int] | memoryview[int]"
 """A sequence of whole numbers, made here or mapped from a file."""
+
+
+class ByteSlices(Sequence[bytes]):
+    """Texts that lie behind each other in one buffer; each becomes an object when it is asked for."""
+
+    def __init__(self, buffer: memoryview, starts: Ints) -> None:
+        """Text i is `buffer[starts[i]:starts[i + 1]]`."""
+        self._buffer = buffer
+        self._starts = starts
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    @overload
+    def __getitem__(self, position: int) -> bytes: ...
+    @overload
+    def __getitem__(self, position: slice) -> ByteSlices: ...
+    def __getitem__(self, position: int | slice) -> bytes | ByteSlices:
+        if isinstance(position, slice):
+            start, stop, _ = position.indices(len(self))
+            return ByteSlices(self._buffer, self._starts[start : stop + 1])
+        return bytes(self._buffer[self._starts[position] : self._starts[position + 1]])
+
+    def cut(self, position: int, start: int, end: int) -> bytes:
+        """`self[position][start:end]` for places within it, without a copy of the whole text."""
+        first = self._starts[position]
+        return bytes(self._buffer[first + start : first + end])
 
 
 def starts_of(sizes: Iterable[int]) -> array[int]:

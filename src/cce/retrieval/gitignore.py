@@ -21,6 +21,8 @@ from cce.retrieval.rule_lines import without_unclosed_sets
 _RULE_FILE = b".gitignore"
 # In a worktree or a submodule it is a file, with a path of this machine in it.
 _GIT = b".git"
+# The engine needs ninety times the size in memory; rules that people write are a thousandth of this.
+_MAX_RULE_BYTES = 1024 * 1024
 _PRUNED = ("node_modules", "venv", "__pycache__", "dist", "build")
 _PRUNED_BYTES = frozenset(name.encode() for name in _PRUNED)
 
@@ -38,8 +40,9 @@ class Listing(NamedTuple):
 
 
 def list_files(root: str) -> Listing:
-    """The regular files at or below `root` that no rule ignores; raises CorpusError if `root` is not listed.
+    """The regular files at or below `root` that no rule ignores.
 
+    Raises CorpusError if `root` cannot be listed, and for a rule file of more than 1 MiB that counts.
     Rules count from `root` down and from nowhere else, whether or not it is a git checkout.
     """
     survey = _Survey(_real_directory(root))
@@ -153,12 +156,20 @@ class _Survey:
         return entries
 
     def _is_safe_below(self, directory: bytes, entries: _Entries) -> bool:
-        """Whether the engine may open the rule files just below `directory`, which holds `entries`."""
-        return not any(
-            _is_misread(_join(self.root, directory, name, _RULE_FILE)) for name in entries.directories
-        )
+        """Whether the engine may open the rule files just below `directory`, which holds `entries`.
+
+        It opens those of the directories it enters before it says so. One that is too large is an error only
+        then: the directory may be ignored.
+        """
+        paths = [_join(self.root, directory, name, _RULE_FILE) for name in entries.directories]
+        return not any(_is_too_large(path) or _is_misread(path) for path in paths)
 
     def _judge_rule_file(self, path: bytes) -> None:
+        if _is_too_large(_join(self.root, path)):
+            raise CorpusError(
+                f"{_spell(_join(self.root, path))}: is larger than 1 MiB, too much for ignore rules; "
+                "shorten it or remove it"
+            )
         fault = _rule_file_fault(_join(self.root, path))
         if fault is not None:
             self._notices.append(f"{_spell(path)}: {fault}")
@@ -245,6 +256,15 @@ def _is_misread(path: bytes) -> bool:
     return without_unclosed_sets(rules) != rules
 
 
+def _is_too_large(path: bytes) -> bool:
+    """Whether it is a rule file that nobody should read whole."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_size > _MAX_RULE_BYTES
+
+
 def _rule_file_fault(path: bytes) -> str | None:
     if _is_odd_rule_file(path):
         return "not a regular file: its rules do not count; put a copy of the file there"
@@ -295,6 +315,9 @@ def _remove_tree(root: bytes) -> None:
 
 
 def _read_or_nothing(path: bytes) -> bytes:
+    """The rules of a file, as far as the engine may see them."""
+    if _is_too_large(path):
+        return b""
     try:
         with open(path, "rb") as file:
             return file.read()

@@ -16,7 +16,7 @@ from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.graph import ImportGraph
 from cce.retrieval.ordering import id_ranks
 from cce.retrieval.scorer import ListScorer
-from cce.retrieval.segment import Segment
+from cce.retrieval.segment import Segment, spanned_texts
 from cce.retrieval.token_counts import MANY_POSTINGS
 from cce.tokens import estimate_tokens
 
@@ -70,9 +70,10 @@ class Index:
     @cached_property
     def postings(self) -> Postings:
         """Token counts of every chunk."""
-        from cce.retrieval.arrays.postings import build_postings
+        from cce.retrieval.arrays.counting import count_span_tokens
+        from cce.retrieval.arrays.postings import invert
 
-        return build_postings(chunk.content for chunk in self.chunks)
+        return invert(count_span_tokens(spanned_texts(self.chunks)))
 
     @cached_property
     def embeddings(self) -> FloatMatrix:
@@ -176,6 +177,6 @@ class SegmentIndex(Index):
         """As for Index; a small corpus is scored without numpy, whose import would take longer."""
         token_counts = self.segment.token_counts
         is_small = len(token_counts.terms) < MANY_POSTINGS and len(self.chunks) < _MANY_CHUNKS
-        if self._is_hashed and is_small:
+        if self._is_hashed and is_small and not len(token_counts.reaches):
             return ListScorer(token_counts)
         return super().scorer

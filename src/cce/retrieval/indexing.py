@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cce.retrieval.cache import Cache
+from cce.retrieval.chunking.limits import seconds_per_file
 from cce.retrieval.corpus import SkipReason, read_raw, walk, why_absent
 from cce.retrieval.embedding.contract import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
@@ -69,8 +70,9 @@ def index_directory(
 ) -> IndexedCorpus:
     """The index of all files below `directory`, which is the same with and without a cache.
 
-    Text that was not scrubbed never reaches the cache. Raises CorpusError or GrammarError.
+    Text that was not scrubbed never reaches the cache. Raises CorpusError, GrammarError or UsageError.
     """
+    seconds_per_file()  # a wrong value is an error also where nothing is to be parsed
     walked = walk(directory)
     n_files = len(walked.paths)
 
@@ -131,11 +133,11 @@ def _embed_all(index: Index, watch: Watch) -> FloatMatrix:
     """A model takes its time: ask it batch by batch, so that the user sees it work."""
     import numpy as np
 
-    texts = [chunk.content for chunk in index.chunks]
+    n_chunks = len(index.chunks)
     blocks = [np.empty((0, index.embedder.dimension))]
-    for start in range(0, len(texts), _BATCH):
-        watch("embedding", start, len(texts), "chunks")
-        blocks.append(index.embedder.embed(texts[start : start + _BATCH]))
+    for start in range(0, n_chunks, _BATCH):
+        watch("embedding", start, n_chunks, "chunks")
+        blocks.append(index.embedder.embed([chunk.content for chunk in index.chunks[start : start + _BATCH]]))
     embeddings: FloatMatrix = np.concatenate(blocks)
     return embeddings
 

@@ -6,15 +6,16 @@ keeps, so they can be cut at file boundaries and joined again; an index is one s
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from functools import lru_cache
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import groupby
+from typing import NamedTuple, cast
 
 from cce.domain.chunk import Chunk
 from cce.retrieval.chunk_table import ChunkTable
 from cce.retrieval.chunking.languages import CHUNK_KINDS, language_name
-from cce.retrieval.flat import Ints, concatenated, concatenated_starts, owners_of, shifted
+from cce.retrieval.flat import ByteSlices, Ints, concatenated, concatenated_starts, owners_of, shifted
 from cce.retrieval.token_counts import (
+    SpannedText,
     TokenCounts,
     cut_token_counts,
     merge_token_counts,
@@ -22,9 +23,54 @@ from cce.retrieval.token_counts import (
 )
 from cce.tokens import estimate_tokens
 
-_N_TEXTS_KEPT = 64
 _ID_DIGITS = 16
 _SPAN_FIELDS = 4
+
+# Longer contents are cut out anew whenever somebody asks for one: kept, those of nested chunks fill memory.
+_MAX_KEPT_BYTES = 4096
+_CONTENT_FIELD = Chunk._fields.index("content")
+
+
+class Content:
+    """A chunk's content as a place in its file's text, equal to the bytes that stand there."""
+
+    __slots__ = ("end", "start", "text", "texts")
+
+    def __init__(self, texts: Sequence[bytes], text: int, start: int, end: int) -> None:
+        """It is `texts[text][start:end]`."""
+        self.texts, self.text, self.start, self.end = texts, text, start, end
+
+    def __bytes__(self) -> bytes:
+        return _cut_out(self.texts, self.text, self.start, self.end)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, bytes | Content) and bytes(self) == bytes(other)
+
+    def __hash__(self) -> int:
+        return hash(bytes(self))
+
+    def __repr__(self) -> str:
+        return repr(bytes(self))
+
+
+class CutChunk(Chunk):
+    """A chunk that holds no text: it is cut out whenever somebody asks for it.
+
+    Chunks nest: the contents of twenty thousand functions in each other have ten thousand times the bytes
+    of their file.
+    """
+
+    __slots__ = ()
+
+    @property
+    def content(self) -> bytes:
+        """As for Chunk, made anew each time."""
+        return bytes(self.place)
+
+    @property
+    def place(self) -> Content:
+        """Where the content stands."""
+        return cast("Content", self[_CONTENT_FIELD])
 
 
 class Segment(NamedTuple):
@@ -55,16 +101,19 @@ class Segment(NamedTuple):
         """The chunks, in index order."""
         file_of = owners_of(self.starts)
         chunk_ids = _split(self.chunk_ids.decode(), _ID_DIGITS)
-        text_of = lru_cache(_N_TEXTS_KEPT)(self.texts.__getitem__)
 
-        def make(position: int) -> Chunk:
+        def chunk_at(position: int) -> Chunk:
             file = file_of[position]
             path = self.paths[file]
             first = position * _SPAN_FIELDS
             start, end, start_line, end_line = self.spans[first : first + _SPAN_FIELDS]
-            content = text_of(file)[start:end]
             chunk_type, kind = CHUNK_KINDS[self.kinds[position]]
-            return Chunk(
+            make: type[Chunk]
+            if end - start > _MAX_KEPT_BYTES:
+                make, content = CutChunk, cast("bytes", Content(self.texts, file, start, end))
+            else:
+                make, content = Chunk, _cut_out(self.texts, file, start, end)
+            return make(
                 chunk_ids[position],
                 path,
                 start_line,
@@ -73,11 +122,11 @@ class Segment(NamedTuple):
                 kind,
                 language_name(path),
                 content,
-                estimate_tokens(len(content)),
+                estimate_tokens(end - start),
             )
 
         kinds = [CHUNK_KINDS[number][1] for number in self.kinds]
-        return ChunkTable(self.paths, file_of, chunk_ids, kinds, make, self.spans[1::_SPAN_FIELDS])
+        return ChunkTable(self.paths, file_of, chunk_ids, kinds, chunk_at, self.spans[1::_SPAN_FIELDS])
 
 
 def cut_segment(segment: Segment, start: int, end: int) -> Segment:
@@ -125,6 +174,26 @@ def merge_segments(old: Segment, kept: Set[str], new: Segment) -> Segment:
     parts = [cut_segment(run[0][1], run[0][2], run[-1][2] + 1) for run in runs]
     merged = join_segments(parts) if parts else cut_segment(new, 0, 0)
     return merged._replace(token_counts=without_unused_words(merged.token_counts))
+
+
+def spanned_texts(chunks: Iterable[Chunk]) -> Iterator[SpannedText]:
+    """The contents of `chunks`, in order, as spans of texts; neighbours cut out of one text share it."""
+    for place, group in groupby(chunks, _text_of):
+        if isinstance(place, tuple):
+            spans = [(chunk.place.start, chunk.place.end) for chunk in group if isinstance(chunk, CutChunk)]
+            yield place[0][place[1]], spans
+        else:
+            yield from ((chunk.content, [(0, len(chunk.content))]) for chunk in group)
+
+
+def _text_of(chunk: Chunk) -> tuple[Sequence[bytes], int] | None:
+    return (chunk.place.texts, chunk.place.text) if isinstance(chunk, CutChunk) else None
+
+
+def _cut_out(texts: Sequence[bytes], text: int, start: int, end: int) -> bytes:
+    if isinstance(texts, ByteSlices):
+        return texts.cut(text, start, end)
+    return texts[text][start:end]
 
 
 def _split(text: str, width: int) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import chain
 
 from cce.retrieval.chunking.languages import CHUNK_KINDS
-from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_id
+from cce.retrieval.chunking.treesitter import ID_BYTES, ChunkedFile, chunk_id
 from cce.retrieval.flat import starts_of
 from cce.retrieval.segment import Segment
 from cce.retrieval.token_counts import TokenCounter, count_span_tokens
@@ -21,7 +21,12 @@ def build_segment(
     """The segment of `files`, which come in path order, each read as bytes of the given digest."""
     spans = [span for file in files for span in file.spans]
     identities = [
-        chunk_id(file.path, span.start_line, span.end_line, file.text[span.start : span.end])
+        chunk_id(
+            file.path,
+            span.start_line,
+            span.end_line,
+            file.text[span.start : min(span.end, span.start + ID_BYTES)],
+        )
         for file in files
         for span in file.spans
     ]

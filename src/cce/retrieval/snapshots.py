@@ -18,40 +18,18 @@ import sys
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any, overload
+from typing import Any
 
-from cce.retrieval.flat import Ints, starts_of
+from cce.retrieval.flat import ByteSlices, Ints, starts_of
 from cce.retrieval.segment import Segment
 from cce.retrieval.token_counts import TokenCounts
 
-_MAGIC = b"cce segment 2\n"
+_MAGIC = b"cce segment 3\n"
 _LENGTH = struct.Struct("<Q")
 _ALIGNMENT = 64
 _DIGEST_BYTES = 32
 
 Bytes = bytes | memoryview
-
-
-class ByteSlices(Sequence[bytes]):
-    """Texts that lie behind each other in one buffer; each becomes an object when it is asked for."""
-
-    def __init__(self, buffer: memoryview, starts: Ints) -> None:
-        """Text i is `buffer[starts[i]:starts[i + 1]]`."""
-        self._buffer = buffer
-        self._starts = starts
-
-    def __len__(self) -> int:
-        return len(self._starts) - 1
-
-    @overload
-    def __getitem__(self, position: int) -> bytes: ...
-    @overload
-    def __getitem__(self, position: slice) -> ByteSlices: ...
-    def __getitem__(self, position: int | slice) -> bytes | ByteSlices:
-        if isinstance(position, slice):
-            start, stop, _ = position.indices(len(self))
-            return ByteSlices(self._buffer, self._starts[start : stop + 1])
-        return bytes(self._buffer[self._starts[position] : self._starts[position + 1]])
 
 
 def encode_snapshot(segment: Segment, fingerprint: str) -> Iterator[Bytes]:
@@ -98,6 +76,7 @@ def _parts_of(segment: Segment) -> dict[str, memoryview]:
         "token_starts": counts.starts,
         "terms": counts.terms,
         "counts": counts.counts,
+        "reaches": counts.reaches,
     }
     return {name: memoryview(part) for name, part in parts.items()}
 
@@ -179,5 +158,6 @@ def _decode(buffer: memoryview, fingerprint: str) -> Segment | None:
             part("token_starts"),
             part("terms"),
             part("counts"),
+            part("reaches"),
         ),
     )

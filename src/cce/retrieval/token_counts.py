@@ -29,13 +29,17 @@ class TokenCounts(NamedTuple):
     vocabulary  each token once
     starts      q[n_texts + 1]
     terms       i[n_postings]; no term twice within a text
-    counts      i[n_postings]; at least 1
+    counts      i[n_postings]; at least 1, but for texts that reach further
+    reaches     q[n_texts], or empty, which means that no text reaches further than itself.
+                Text i also holds what texts i + 1 to `reaches[i]` (exclusive) hold of their own: its counts
+                are what is to be added to theirs, be it negative. See `arrays.nests`
     """
 
     vocabulary: Sequence[bytes]
     starts: Ints
     terms: Ints
     counts: Ints
+    reaches: Ints = array("q")
 
 
 TokenCounter = Callable[[Sequence[SpannedText]], TokenCounts]
@@ -112,6 +116,7 @@ def merge_token_counts(parts: Sequence[TokenCounts]) -> TokenCounts:
         concatenated_starts([part.starts for part in parts]),
         concatenated("i", [part.terms for part in parts]),
         concatenated("i", [part.counts for part in parts]),
+        _concatenated_reaches(parts),
     )
 
 
@@ -122,6 +127,7 @@ def cut_token_counts(whole: TokenCounts, start: int, end: int) -> TokenCounts:
         starts=shifted(whole.starts[start : end + 1], first),
         terms=whole.terms[first:last],
         counts=whole.counts[first:last],
+        reaches=shifted(whole.reaches[start:end], start),
     )
 
 
@@ -139,6 +145,16 @@ def without_unused_words(counts: TokenCounts) -> TokenCounts:
         vocabulary=[counts.vocabulary[term] for term in used],
         terms=array("i", map(places.__getitem__, counts.terms)),
     )
+
+
+def _concatenated_reaches(parts: Sequence[TokenCounts]) -> array[int]:
+    whole = array("q")
+    if any(len(part.reaches) for part in parts):
+        for part in parts:
+            own = part.reaches if len(part.reaches) else range(1, len(part.starts))
+            offset = len(whole)
+            whole.extend(offset + reach for reach in own)
+    return whole
 
 
 def _renamed(terms: Ints, numbers: Ints) -> Ints:

@@ -16,9 +16,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from cce.errors import CorpusError
+from cce.retrieval.chunking.limits import (
+    PATIENCE_SECONDS,
+    TooSlowError,
+    limited_to,
+    seconds_per_file,
+    too_slow,
+)
 from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file
 from cce.retrieval.corpus import SkipReason, read_raw, scrub
-from cce.retrieval.segment import Segment, join_segments
+from cce.retrieval.segment import Segment, join_segments, merge_segments
 from cce.retrieval.segmenting import build_segment
 from cce.retrieval.token_counts import MANY_BYTES, TokenCounter, count_span_tokens
 
@@ -47,13 +54,14 @@ class Counter(Protocol):
 class Batch(NamedTuple):
     """Files of one corpus to be processed together; `paths` are relative to `root`, in byte order.
 
-    `count_tokens` decides how fast, never what comes out.
+    `count_tokens` decides how fast, never what comes out; `parse_seconds` is the limit for each file.
     """
 
     root: str
     paths: tuple[str, ...]
     allow_secrets: bool
     count_tokens: TokenCounter
+    parse_seconds: float
 
 
 class Processed(NamedTuple):
@@ -68,34 +76,57 @@ def process_files(
 ) -> Processed:
     """Index `paths`, which are in byte order; `told` hears how many files are done.
 
-    Raises GrammarError, and CorpusError if a worker process dies.
+    Raises GrammarError, and CorpusError if a worker process dies or a file takes too long to parse.
     """
+    parse_seconds = seconds_per_file()
     sizes = [_size(root, path) for path in paths]
     count_tokens: TokenCounter = count_span_tokens
     if sum(sizes) >= MANY_BYTES:  # imported here, once for all workers that are forked
         from cce.retrieval.arrays.counting import SharedCounter
 
         count_tokens = SharedCounter()  # every process has a vocabulary of its own in the end
-    batches = [Batch(root, group, allow_secrets, count_tokens) for group in _group(paths, sizes)]
+    batches = [
+        Batch(root, group, allow_secrets, count_tokens, parse_seconds) for group in _group(paths, sizes)
+    ]
     n_processes = min(_n_processors(), len(batches), _MAX_PROCESSES)
     if n_processes < 2 or sum(sizes) < _MIN_BYTES:
         return _join(_process_here(batches, told))
     return _join(_process_together(batches, n_processes, told))
 
 
-def process_batch(batch: Batch) -> Processed:
-    """Read, scrub and chunk the files of one batch."""
+def process_batch(batch: Batch, patience: float = PATIENCE_SECONDS) -> Processed:
+    """Read, scrub and chunk the files of one batch; raises CorpusError for a file that takes too long.
+
+    A file that takes longer than `patience` seconds goes to a process of its own, so that an interrupt is
+    heard meanwhile: nothing is while this one parses.
+    """
     files: list[ChunkedFile] = []
     digests: list[bytes] = []
     skipped: dict[str, SkipReason] = {}
-    for path in batch.paths:
-        text = read_raw(batch.root, path, batch.allow_secrets)
-        if isinstance(text, SkipReason):
-            skipped[path] = text
-        else:
-            files.append(chunk_file(path, scrub(text, batch.allow_secrets)))
-            digests.append(hashlib.sha256(text).digest())
-    return Processed(build_segment(files, digests, batch.count_tokens), skipped)
+    slow: list[str] = []
+    with limited_to(min(patience, batch.parse_seconds)):
+        for path in batch.paths:
+            text = read_raw(batch.root, path, batch.allow_secrets)
+            if isinstance(text, SkipReason):
+                skipped[path] = text
+                continue
+            try:
+                files.append(chunk_file(path, scrub(text, batch.allow_secrets)))
+            except TooSlowError as exc:
+                if patience >= batch.parse_seconds:
+                    raise too_slow(batch.root, path, batch.parse_seconds) from exc
+                slow.append(path)
+            else:
+                digests.append(hashlib.sha256(text).digest())
+    processed = Processed(build_segment(files, digests, batch.count_tokens), skipped)
+    return _with_slow(processed, batch._replace(paths=tuple(slow))) if slow else processed
+
+
+def _with_slow(processed: Processed, slow: Batch) -> Processed:
+    """What is `processed` and the files of `slow` together."""
+    segment, late = processed.segment, _process_alone(slow)
+    merged = merge_segments(segment, set(segment.paths), late.segment)
+    return Processed(merged, {**processed.skipped, **late.skipped})
 
 
 def _process_here(batches: Sequence[Batch], told: Callable[[int], None]) -> list[Processed]:
@@ -137,8 +168,10 @@ def _process_alone(batch: Batch) -> Processed:
     for path in batch.paths:
         context = _context()
         worker = _Worker(context, [batch._replace(paths=(path,))], context.Value("q", 0))
-        results = worker.results()
-        worker.stop()
+        try:
+            results = worker.results()
+        finally:
+            worker.stop()
         if not results:
             raise CorpusError(
                 f"{batch.root}: {path}: a worker process died while indexing it; "
@@ -184,7 +217,8 @@ def _work(sender: Connection, batches: Sequence[Batch], counter: Counter) -> Non
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the calling process's affair
     try:
-        sender.send({n: process_batch(batches[n]) for n in _take(counter, len(batches))})
+        taken = _take(counter, len(batches))
+        sender.send({n: process_batch(batches[n], batches[n].parse_seconds) for n in taken})
     except Exception as exc:
         sender.send(exc)
 

@@ -1,8 +1,8 @@
 """Counting tokens in arrays: the same counts as `token_counts.count_span_tokens` gives.
 
 Texts may be spans of others, which may lie in each other, such as a class and its methods: what they
-share is tokenised once. Work goes on in blocks of about a megabyte, so that memory does not grow
-with it.
+share is tokenised once. Where they lie in each other very deep, `nests` counts them. Work goes on in blocks
+of about a megabyte, so that memory does not grow with it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
+from cce.retrieval.arrays.nests import count_nest, is_nest
 from cce.retrieval.arrays.occurrences import IntVector, Occurrences, find_occurrences
 from cce.retrieval.arrays.terms import flat, renamed, without_unused_words
 from cce.retrieval.token_counts import SharedVocabulary, SpannedText, TokenCounts, merge_token_counts
@@ -39,6 +40,10 @@ def _blocks(texts: Iterable[SpannedText]) -> Iterator[list[SpannedText]]:
     block: list[SpannedText] = []
     n_bytes = 0
     for text, spans in texts:
+        if is_nest(text, spans):
+            yield from filter(None, (block, [(text, spans)]))
+            block, n_bytes = [], 0
+            continue
         block.append((text, spans))
         n_bytes += len(text)
         if n_bytes >= _BLOCK_BYTES:
@@ -49,7 +54,9 @@ def _blocks(texts: Iterable[SpannedText]) -> Iterator[list[SpannedText]]:
 
 
 def _count_block(block: Sequence[SpannedText]) -> TokenCounts:
-    """The token counts of the spans of a few texts, over the tokens that occur in them."""
+    """The token counts of the spans of a few texts, or of one nest, over the tokens that occur in them."""
+    if is_nest(*block[0]) and (counts := count_nest(*block[0])) is not None:
+        return counts
     # Joined by what is no letter, so that no token reaches from one text into the next.
     joined = b"\n".join(text for text, _ in block)
     offsets = accumulate((len(text) + 1 for text, _ in block), initial=0)

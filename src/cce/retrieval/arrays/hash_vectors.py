@@ -49,6 +49,9 @@ def hash_vectors(postings: Postings) -> HashVectors:
     signed_counts = np.repeat(signs, n_holding) * postings.counts
     sums = np.zeros((DIMENSION, n_texts), np.int32)
     np.add.at(sums.reshape(-1), cells, signed_counts.astype(np.int32))
+    if postings.nests is not None:
+        for dimension in sums:
+            postings.nests.add_up(dimension)
     squares = np.zeros(n_texts)
     for dimension in sums:
         squares += dimension.astype(np.float64) ** 2

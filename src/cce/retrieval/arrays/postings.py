@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cce.retrieval.arrays.counting import count_span_tokens
+from cce.retrieval.arrays.nests import Nests
 from cce.retrieval.token_counts import TokenCounts
 
 IntVector = NDArray[np.int64]
@@ -22,11 +23,14 @@ IntVector = NDArray[np.int64]
 class Postings:
     """Term t occurs in `chunks[starts[t]:starts[t + 1]]`, as often as `counts` says at the same place.
 
+    Where there are nests, these are the chunks' own counts, which `of_token` adds up.
+
     vocabulary  token -> term
     starts      int64[n_terms + 1]
     chunks      int64[n_postings]; chunk positions, ascending within a term
     counts      int64[n_postings]; at least 1
     lengths     int64[n_chunks]; tokens of each chunk, repeats counted
+    nests       the chunks that hold others so deep that only their own tokens are counted; None without
     """
 
     vocabulary: Mapping[bytes, int]
@@ -34,6 +38,7 @@ class Postings:
     chunks: IntVector
     counts: IntVector
     lengths: IntVector
+    nests: Nests | None = None
 
     def span(self, token: bytes) -> slice:
         """Where the postings of one token lie; empty if no chunk holds it."""
@@ -43,7 +48,8 @@ class Postings:
     def of_token(self, token: bytes) -> tuple[IntVector, IntVector]:
         """(chunk positions, counts) of one token; both empty if no chunk holds it."""
         span = self.span(token)
-        return self.chunks[span], self.counts[span]
+        chunks, counts = self.chunks[span], self.counts[span]
+        return (chunks, counts) if self.nests is None else self.nests.totals(chunks, counts)
 
 
 def build_postings(texts: Iterable[bytes]) -> Postings:
@@ -62,12 +68,16 @@ def invert(token_counts: TokenCounts) -> Postings:
     np.cumsum(np.bincount(terms, minlength=n_terms), out=starts[1:])
     totals = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=totals[1:])
+    lengths, nests = np.diff(totals[text_starts]), Nests.of(token_counts.reaches)
+    if nests is not None:
+        nests.add_up(lengths)
     return Postings(
         {token: term for term, token in enumerate(token_counts.vocabulary)},
         starts,
         chunks[order],
         counts[order].astype(np.int64),
-        np.diff(totals[text_starts]),
+        lengths,
+        nests,
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from cce.retrieval.okapi import K1, idf, length_norm
 
 if TYPE_CHECKING:
-    from cce.retrieval.arrays.postings import Postings
+    from cce.retrieval.arrays.postings import IntVector, Postings
     from cce.retrieval.embedding.contract import Embedder, FloatMatrix, FloatVector
 
 
@@ -47,15 +47,15 @@ class ArrayScorer:
 
     def term(self, token: bytes) -> tuple[Sequence[int], Sequence[float]]:
         """As for Scorer."""
-        span = self._postings.span(token)
-        return self._postings.chunks[span].tolist(), self._shares(span).tolist()
+        chunks, shares = self._term(token)
+        return chunks.tolist(), shares.tolist()
 
     def bm25(self, tokens: Iterable[bytes]) -> FloatVector:
         """As for Scorer."""
         scores = np.zeros(len(self._postings.lengths))
         for token in tokens:
-            span = self._postings.span(token)
-            scores[self._postings.chunks[span]] += self._shares(span)
+            chunks, shares = self._term(token)
+            scores[chunks] += shares
         return scores
 
     def cosines(self, query: bytes) -> FloatVector:
@@ -66,6 +66,16 @@ class ArrayScorer:
             for number in np.flatnonzero(vector).tolist():
                 cosines += vector[number] * self._dimension(number)
         return cosines
+
+    def _term(self, token: bytes) -> tuple[IntVector, FloatVector]:
+        if self._postings.nests is None:
+            span = self._postings.span(token)
+            return self._postings.chunks[span], self._shares(span)
+        chunks, counts = self._postings.of_token(token)  # the same sums, of counts that are added up first
+        weight = idf(len(self._postings.lengths), len(chunks))
+        shares: FloatVector = weight * (counts.astype(np.float64) * (K1 + 1))
+        shares /= counts + self._length_norms[chunks]
+        return chunks, shares
 
     def _shares(self, span: slice) -> FloatVector:
         n_holding = span.stop - span.start
@@ -81,11 +91,14 @@ class ArrayScorer:
 
     @cached_property
     def _denominators(self) -> FloatVector:
+        denominators: FloatVector = self._postings.counts + self._length_norms[self._postings.chunks]
+        return denominators
+
+    @cached_property
+    def _length_norms(self) -> FloatVector:
         lengths = self._postings.lengths
         mean_length = int(lengths.sum()) / len(lengths) if len(self._postings.chunks) else 1.0
-        length_norms = length_norm(lengths.astype(np.float64), mean_length)
-        denominators: FloatVector = self._postings.counts + length_norms[self._postings.chunks]
-        return denominators
+        return length_norm(lengths.astype(np.float64), mean_length)
 
     def _dimension(self, number: int) -> FloatVector:
         """One coordinate of all vectors; those that queries ask for stay at hand."""

@@ -7,17 +7,19 @@ every figure.
 from __future__ import annotations
 
 import os
+import warnings
 from functools import cache
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from typing import TYPE_CHECKING, cast
 
 from cce.errors import GrammarError
+from cce.retrieval.chunking.limits import TooSlowError, limit_in_microseconds
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from tree_sitter import Language, Query
+    from tree_sitter import Language, Query, Tree
 
     from cce.retrieval.chunking.languages import LanguagePack
 
@@ -42,12 +44,32 @@ class Grammar:
         for kind in (*pack.functions, *pack.classes, *pack.imports, *pack.holders):
             if self._language.id_for_node_kind(kind, True) is None:
                 raise ValueError(f"no node type {kind}")
-        self.parser = Parser(self._language)
+        self._parser = Parser(self._language)
+        self._limit = 0
         self.chunk_types = dict.fromkeys(pack.functions, "function") | dict.fromkeys(pack.classes, "class")
         self.import_types = frozenset(pack.imports)
         self.holders = frozenset(pack.holders)
         self._n_bytes = 0
         self._query: Query | None = None
+
+    def parse(self, text: bytes) -> Tree:
+        """The tree of `text`. Raises TooSlowError where `limits` sets a limit."""
+        self._set_limit(limit_in_microseconds())
+        try:
+            return self._parser.parse(text)
+        except ValueError as exc:
+            if not self._limit:
+                raise
+            self._parser.reset()  # or it would go on with this text when it is given the next one
+            raise TooSlowError from exc
+
+    def _set_limit(self, microseconds: int) -> None:
+        if microseconds != self._limit:
+            with warnings.catch_warnings():
+                # Deprecated for a callback that this version calls for no text that is given as bytes.
+                warnings.simplefilter("ignore", DeprecationWarning)
+                self._parser.timeout_micros = microseconds  # type: ignore[misc]  # its stub is wrong
+            self._limit = microseconds
 
     def query(self, n_bytes: int) -> Query | None:
         """The query for chunks and imports, to be asked of `n_bytes` more; None while it would not pay."""

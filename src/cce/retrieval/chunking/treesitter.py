@@ -16,6 +16,9 @@ from cce.retrieval.chunking.languages import PLAIN_TEXT, language_pack
 if TYPE_CHECKING:
     from tree_sitter import Node, Query, Tree
 
+ID_BYTES = 100
+"""How much of a chunk's content its id depends on."""
+
 _MAX_QUERY_DEPTH = 2**16 - 1  # tree-sitter 0.25 counts depth in 16 bits and loses what is deeper
 
 
@@ -41,7 +44,7 @@ class ChunkedFile(NamedTuple):
 
 
 def chunk_file(path: str, text: bytes) -> ChunkedFile:
-    """Cut one file into chunks; `text` is UTF-8. Raises GrammarError only."""
+    """Cut one file into chunks; `text` is UTF-8. Raises GrammarError, and TooSlowError within a limit."""
     pack = language_pack(path)
     if pack is None:
         return ChunkedFile(path, text, PLAIN_TEXT, (_module_span(text),), ())
@@ -52,15 +55,15 @@ def chunk_file(path: str, text: bytes) -> ChunkedFile:
 
 
 def chunk_id(path: str, start_line: int, end_line: int, content: bytes) -> str:
-    """16 hex digits over where a chunk stands and how it begins."""
+    """16 hex digits over where a chunk stands and how it begins: the first `ID_BYTES` of its content."""
     digest = hashlib.sha256(f"{path}:{start_line}:{end_line}:".encode())
-    digest.update(content[:100])
+    digest.update(content[:ID_BYTES])
     return digest.hexdigest()[:16]
 
 
 def _collect_nodes(grammar: Grammar, text: bytes) -> tuple[list[Node], list[Node]]:
     """Chunk nodes and import nodes of the tree of `text`, each in pre-order."""
-    tree = grammar.parser.parse(text)
+    tree = grammar.parse(text)
     if grammar.holders and not tree.root_node.has_error:
         return _descend(grammar, tree.root_node)
     query = grammar.query(len(text))

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated
+from typing import Annotated, cast
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
@@ -26,6 +26,8 @@ from cce.retrieval.embedding.contract import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.embedding.recorded import RecordedEmbedder
 from cce.retrieval.index import Index
+from cce.retrieval.segment import Content, CutChunk
+from cce.retrieval.store.contents import Contents
 from cce.retrieval.store.layout import FORMAT_VERSION, HASH, path_fault
 from cce.retrieval.store.vectors import check_vectors, read_vectors
 
@@ -202,7 +204,8 @@ def _index_of(record: _StoreRecord, model: str | None, dimension: int | None) ->
 def _chunks_of(records: Sequence[_ChunkRecord]) -> list[Chunk]:
     read_text = msgspec.json.Decoder(str).decode
     known_paths: dict[str, str] = {}
-    chunks = []
+    contents = Contents()
+    chunks: list[Chunk] = []
     for position, record in enumerate(records):
         path = known_paths.get(record.file_path)
         if path is None:
@@ -216,14 +219,15 @@ def _chunks_of(records: Sequence[_ChunkRecord]) -> list[Chunk]:
             content = read_text(record.content).encode()
         except msgspec.DecodeError as exc:
             raise StoreError(f"chunks[{position}].content: {exc}") from exc
-        chunks.append(_chunk(record, path, content))
+        place = contents.place(path, record.start_line, record.end_line, content)
+        chunks.append(_chunk(record, path, place))
     return chunks
 
 
-def _chunk(record: _ChunkRecord, path: str, content: bytes) -> Chunk:
+def _chunk(record: _ChunkRecord, path: str, content: Content) -> Chunk:
     # A thousand chunks share a path, a kind and a language: one string each is enough.
     chunk_type = sys.intern(record.chunk_type)
-    return Chunk(
+    return CutChunk(
         record.chunk_id,
         path,
         record.start_line,
@@ -231,7 +235,7 @@ def _chunk(record: _ChunkRecord, path: str, content: bytes) -> Chunk:
         chunk_type,
         sys.intern(record.kind) or chunk_type,
         sys.intern(record.language),
-        content,
+        cast("bytes", content),  # looked up when it is asked for
         record.token_count,
     )
 
