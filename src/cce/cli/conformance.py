@@ -10,6 +10,7 @@ from cce.cli.exits import warn, write_result
 from cce.cli.options import cache_option, refuse_empty
 from cce.cli.progress import Progress
 from cce.errors import UsageError
+from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
     from cce.retrieval.cache import Cache
@@ -55,4 +56,6 @@ def command(directory: str, output: str, cache: Cache | None) -> None:
         write_atomically(output, text.encode("utf-8", "backslashreplace"))
     except OSError as exc:
         raise UsageError(f"{output}: cannot be written: {exc.strerror}; name another file with -o") from exc
-    write_result(f"{len(chunks)} chunks of {len(indexed.index.positions_by_file)} files -> {output}\n")
+    write_result(
+        f"{len(chunks)} chunks of {len(indexed.index.positions_by_file)} files -> {on_one_line(output)}\n"
+    )
