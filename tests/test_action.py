@@ -20,6 +20,9 @@ from conftest import ROOT
 FOLDER = ROOT / ".github" / "actions" / "relevance"
 WORKFLOW = ROOT / ".github" / "workflows" / "relevance.yml"
 SCRIPTS = ("install.sh", "measure.sh", "comment.sh")
+SHIELD = FOLDER / "shield.sh"
+# What a machine of GitHub's does not have from the one that tests.
+OF_JOB = re.compile(r"GITHUB_|RUNNER_|PIP_|PYTHON")
 OF_GITHUB = re.compile(r"GITHUB_[A-Z_]+|RUNNER_TEMP")
 
 Step = dict[str, Any]
@@ -123,6 +126,38 @@ def _filled(value: str, row: Mapping[str, str]) -> str:
     return re.sub(r"\$\{\{ matrix\.([a-z]+) \}\}", lambda found: row[found[1]], value)
 
 
+@pytest.mark.parametrize("path", [FOLDER / "action.yml", *sorted(WORKFLOW.parent.glob("*.yml"))], ids=str)
+def test_actions_of_others_are_pinned_by_a_hash_and_say_its_tag(path: Path) -> None:
+    used = re.findall(r"uses: (?!\./)(.*)", path.read_text("utf-8"))
+    assert used
+    assert [each for each in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", each)] == []
+
+
+def test_every_call_of_python_is_isolated_from_the_checkout() -> None:
+    calls = [
+        (name, line)
+        for name in SCRIPTS
+        for line in (FOLDER / name).read_text("utf-8").splitlines()
+        if re.search(r'"\$(PYTHON|python)" ', line)
+    ]
+    assert len(calls) == 4
+    assert [call for call in calls if not re.search(r'"\$(PYTHON|python)" -I ', call[1])] == []
+
+
+def obeyed(log: str) -> list[str]:
+    """The lines of a log that GitHub's runner would obey, as its source has it."""
+    end, found = None, []
+    for line in re.split("\r\n|\r|\n", log):
+        if end is not None:
+            end = None if line.strip() == f"::{end}::" else end
+        elif line.lstrip().startswith("::stop-commands::"):
+            end = line.strip().removeprefix("::stop-commands::")
+        elif re.match(r"\s*::[a-z-]+( [^:]*)?::", line) or "##[" in line:
+            found.append(line)
+    assert end is None, "whatever stops commands lets them go on"
+    return found
+
+
 # What the steps do.
 
 
@@ -137,13 +172,16 @@ class Runner:
         self.temp.mkdir()
         self.output = folder / "output"
         self.summary = folder / "summary"
+        self.checkout = ROOT
+        self.job: Mapping[str, str] = {}
 
     def run(self, step: Step, **given: str) -> subprocess.CompletedProcess[str]:
         assert set(given) == set(step["env"])
         self.output.write_bytes(b"")
         self.summary.write_bytes(b"")
         environment = {
-            **{name: value for name, value in os.environ.items() if not OF_GITHUB.fullmatch(name)},
+            **{name: value for name, value in os.environ.items() if not OF_JOB.match(name)},
+            **self.job,
             **given,
             "PATH": f"{self.programs}{os.pathsep}{os.environ['PATH']}",
             "RUNNER_TEMP": str(self.temp),
@@ -156,7 +194,7 @@ class Runner:
         }
         return subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
-            cwd=ROOT,
+            cwd=self.checkout,
             env=environment,
             capture_output=True,
             text=True,
@@ -278,6 +316,118 @@ def test_inputs_that_do_not_go_together_are_refused(
     assert result.stdout.startswith("::error title=cce relevance::give the input policy, or")
 
 
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout with a set in it, and modules that would take the place of Python's and of ours."""
+    folder = tmp_path / "checkout"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "a.py").write_text("def read():\n    return 1\n", "utf-8")
+    lines = [{"schema": "cce.relevance/v1", "corpus": "src"}, {"query": "read", "expected": ["a.py"]}]
+    (folder / "set.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    for name in ("types.py", "cce.py", "click.py", "sitecustomize.py", "json.py"):
+        (folder / name).write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nraise SystemExit(0)\n", "utf-8")
+    return folder
+
+
+@needs_bash
+@pytest.mark.parametrize(
+    "job", [{}, {"PYTHONPATH": "."}, {"PYTHONSAFEPATH": ""}, {"PYTHONHOME": "."}], ids=str
+)
+def test_no_module_of_the_checkout_runs(
+    runner: Runner, steps: dict[str, Step], checkout: Path, job: dict[str, str]
+) -> None:
+    given = {**GATE, "POLICY": "", "FIXTURES": "set.jsonl"}
+    runner.checkout, runner.job = checkout, job
+    result = runner.run(steps["Measure"], **given)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert runner.outputs["verdict"] == "MEASURED"
+    assert not (checkout.parent / "ran").exists()
+    saved = json.loads((runner.temp / "cce-relevance-reports" / "report.json").read_bytes())
+    assert saved["corpus"] == "src", "as it was given, not where the runner keeps it"
+
+
+COMMANDS = "::add-mask::a ##[error]b ::stop-commands::c"
+
+
+@needs_bash
+@pytest.mark.parametrize("field", ["id", "tags", "expected"])
+def test_nothing_of_a_set_is_a_command_in_the_log(
+    runner: Runner, steps: dict[str, Step], checkout: Path, field: str
+) -> None:
+    evil = {"query": "read", "expected": ["a.py", "gone.py"], "id": "x"}
+    evil[field] = {"id": COMMANDS, "tags": [COMMANDS], "expected": ["a.py", COMMANDS]}[field]
+    lines = [{"schema": "cce.relevance/v1", "corpus": "src"}, evil, {**evil, "query": "ead"}]
+    (checkout / "set.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    given = {**GATE, "POLICY": "", "FIXTURES": "set.jsonl", "COMPARE": "bm25,hybrid"}
+    runner.checkout = checkout
+    result = runner.run(steps["Measure"], **given)
+    assert "##[error]b" in result.stdout
+    (notice,) = obeyed(result.stdout)
+    assert notice.startswith("::notice title=cce relevance::")
+
+
+@needs_bash
+@pytest.mark.parametrize("name", [COMMANDS, "x\n::add-mask::a\n", "--help", "\r::error::b"])
+def test_a_path_is_no_command_in_the_log_and_no_option(
+    runner: Runner, steps: dict[str, Step], checkout: Path, name: str
+) -> None:
+    runner.checkout = checkout
+    result = runner.run(steps["Measure"], **{**GATE, "POLICY": name})
+    assert (runner.outputs["verdict"], runner.outputs["exit-code"]) == ("INVALID", "2")
+    (error,) = obeyed(result.stdout)
+    assert error.startswith("::error title=cce relevance::error: ")
+    assert set(runner.outputs) == {"verdict", "exit-code", "reports"}
+
+
+@needs_bash
+def test_the_end_of_a_shield_differs_each_time(runner: Runner, steps: dict[str, Step]) -> None:
+    logs = [runner.run(steps["Measure"], **GATE).stdout for _ in range(2)]
+    ends = [end for log in logs for end in re.findall("::stop-commands::(.*)", log)]
+    assert len(ends) == len(set(ends)) == 4
+    assert all(re.fullmatch("cce-[0-9a-f]{32}", end) for end in ends)
+
+
+PYTHON_THAT = """
+import os, runpy, sys
+words = sys.argv[1:]
+if "-m" in words:
+    {}
+os.execv(sys.executable, [sys.executable, *words])
+"""
+
+
+@needs_bash
+@pytest.mark.parametrize(
+    ("deed", "said"),
+    [
+        ("sys.exit(1)", "cce ended with 1 but without whole reports"),
+        ("sys.exit(0)", "cce ended with 0 but without whole reports"),
+        ("raise ImportError('::add-mask::a')", "without whole reports: ImportError: ::add-mask::a"),
+        ("os.kill(os.getpid(), 9)", "cce ended with 137 and said nothing"),
+        ("sys.exit('a' * 5000)", "without whole reports: aaa"),
+        # All reports are there and say GO, but the exit code says that the change is refused.
+        (
+            "import subprocess; subprocess.run([sys.executable, *words]); sys.exit(1)",
+            "ended with 1 but without",
+        ),
+    ],
+)
+def test_an_exit_code_without_whole_reports_is_invalid(
+    runner: Runner, steps: dict[str, Step], deed: str, said: str
+) -> None:
+    runner.program("python", PYTHON_THAT.format(deed))
+    result = runner.run(steps["Measure"], **{**GATE, "PYTHON": str(runner.programs / "python")})
+    assert result.returncode == 0
+    assert runner.outputs["verdict"] == "INVALID"
+    assert int(runner.outputs["exit-code"]) >= 2
+    (error,) = obeyed(result.stdout)
+    assert error.startswith("::error title=cce relevance::")
+    assert said in error
+    assert len(error) < 1_100
+    assert said in runner.summary.read_text("utf-8")
+    assert runner.reports == {"comment.md"}
+
+
 @needs_bash
 def test_reports_of_an_earlier_use_are_gone(runner: Runner, steps: dict[str, Step]) -> None:
     (runner.temp / "cce-relevance-reports").mkdir()
@@ -293,19 +443,45 @@ def test_cce_is_installed_from_the_action_s_own_revision(runner: Runner, steps: 
 import os, shutil, sys
 with open(os.environ["RUNNER_TEMP"] + "/asked", "a") as stream:
     stream.write(" ".join(sys.argv[1:]) + "\\n")
-if sys.argv[1:3] == ["-m", "venv"]:
-    os.makedirs(sys.argv[3] + "/bin")
-    shutil.copy(__file__, sys.argv[3] + "/bin/python")
+with open(os.environ["RUNNER_TEMP"] + "/seen", "a") as stream:
+    names = sorted(name for name in os.environ if name.startswith(("PYTHON", "PIP_")))
+    print(os.getcwd(), *names, file=stream)
+if sys.argv[2:4] == ["-m", "venv"]:
+    os.makedirs(sys.argv[4] + "/bin")
+    shutil.copy(__file__, sys.argv[4] + "/bin/python")
 """
     runner.program("recorder", recorder)
+    job = {
+        "PYTHONPATH": ".",
+        "PYTHONSTARTUP": "x.py",
+        "PIP_CONFIG_FILE": "pip.conf",
+        "PIP_TARGET": ".",
+        "PIP_INDEX_URL": "https://mirror.example/simple",
+    }
+    runner.job = job
     result = runner.run(steps["Install cce"], PYTHON=str(runner.programs / "recorder"))
     assert (result.returncode, result.stderr) == (0, "")
+    # Outside of the checkout; of the job's settings only how the index is reached is left.
+    seen = (runner.temp / "seen").read_text("utf-8").splitlines()
+    assert seen == [f"{runner.temp} PIP_INDEX_URL PYTHON"] * 2
     venv = runner.temp / "cce-relevance-venv"
     asked = (runner.temp / "asked").read_text("utf-8").splitlines()
-    assert asked[0] == f"-m venv {venv}"
-    assert asked[1].startswith("-m pip install ")
+    assert asked[0] == f"-I -m venv {venv}"
+    assert asked[1].startswith("-I -m pip install ")
     assert (Path(asked[1].split()[-1]).resolve() / "pyproject.toml").is_file()
     assert runner.outputs == {"python": f"{venv}/bin/python"}
+
+
+@needs_bash
+def test_what_a_failed_installation_says_is_no_command(runner: Runner, steps: dict[str, Step]) -> None:
+    runner.program("broken", 'import sys\nprint("##[add-mask]a\\n::add-mask::b")\nsys.exit("::c::d %")\n')
+    result = runner.run(steps["Install cce"], PYTHON=str(runner.programs / "broken"))
+    assert result.returncode == 1
+    assert obeyed(result.stdout) == [
+        "::error title=cce relevance::no environment for cce can be made: ::c::d %25"
+    ]
+    assert "\n::add-mask::b\n" in result.stdout
+    assert result.stderr == ""
 
 
 FAKE_GH = """
@@ -317,21 +493,33 @@ words = sys.argv[1:]
 assert words[0] == "api", words
 denied = os.environ.get("GH_TOKEN")
 method = words[words.index("--method") + 1] if "--method" in words else "GET"
+kind = os.environ.get("KIND_OF_TOKEN", "bot")
+if words[1] == "graphql":
+    assert words[words.index("--raw-field") + 1] == "query={viewer{login}}", words
+    sys.exit("gh: no graphql") if kind in ("user", "none") else print("github-actions[bot]")
+    sys.exit(0)
+if words[1] == "user":
+    sys.exit("gh: Resource not accessible by integration") if kind != "user" else print("octocat")
+    sys.exit(0)
+me = "octocat" if kind == "user" else "github-actions[bot]"
 if denied == f"no {method}":
-    sys.exit("gh: Resource not accessible by integration (HTTP 403)")
+    sys.exit("gh: ::add-mask::Resource ##[error]not accessible by integration (HTTP 403)")
 url = next(word for word in words if word.startswith("repos/"))
 if method == "GET":
     assert url == "repos/somebody/something/issues/7/comments?per_page=100", url
-    marker = re.search(r'startswith\\("(.*)"\\)', words[words.index("--jq") + 1])[1]
+    asked = words[words.index("--jq") + 1]
+    marker = re.search(r'startswith\\("(.*)"\\)', asked)[1]
+    login = re.search(r'user.login == "(.*?)"', asked)[1]
+    assert login == me, login
     for comment in comments:
-        if comment["body"].startswith(marker):
+        if comment["body"].startswith(marker) and comment["user"]["login"] == login:
             print(comment["id"])
 else:
     body = words[words.index("--field") + 1]
     text = open(body.removeprefix("body=@"), encoding="utf-8").read()
     if method == "POST":
         assert url == "repos/somebody/something/issues/7/comments", url
-        comments.append({"id": 1000 + len(comments), "body": text})
+        comments.append({"id": 1000 + len(comments), "body": text, "user": {"login": me}})
     else:
         (comment,) = [each for each in comments if url.endswith(f"/issues/comments/{each['id']}")]
         comment["body"] = text
@@ -348,9 +536,10 @@ def say(runner: Runner, steps: dict[str, Step]) -> Say:
     reports = runner.folder / "reports"
     reports.mkdir()
 
-    def run(report: str, **given: str) -> subprocess.CompletedProcess[str]:
+    def run(report: str, kind: str = "bot", **given: str) -> subprocess.CompletedProcess[str]:
         (reports / "comment.md").write_text(report, "utf-8")
         usual = {"GH_TOKEN": "t", "PULL_REQUEST": "7", "REPORTS": str(reports), "ASKED": "eval/gate.toml  "}
+        runner.job = {"KIND_OF_TOKEN": kind}
         return runner.run(steps["Comment"], **{**usual, **given})
 
     return run
@@ -363,7 +552,9 @@ def bodies(runner: Runner) -> list[str]:
 
 @needs_bash
 def test_one_comment_is_made_and_then_changed_in_place(runner: Runner, say: Say) -> None:
-    (runner.temp / "comments.json").write_text(json.dumps([{"id": 9, "body": "Nice!"}]), "utf-8")
+    (runner.temp / "comments.json").write_text(
+        json.dumps([{"id": 9, "body": "Nice!", "user": {"login": "somebody"}}]), "utf-8"
+    )
     assert say("## GATE: BLOCK\n").returncode == 0
     assert say("## GATE: GO\n").returncode == 0
     other, ours = bodies(runner)
@@ -375,6 +566,19 @@ def test_one_comment_is_made_and_then_changed_in_place(runner: Runner, say: Say)
         "",
         "[All reports of this run](https://github.example/somebody/something/actions/runs/42)",
     ]
+
+
+@needs_bash
+@pytest.mark.parametrize("kind", ["bot", "user", "none"])
+def test_a_comment_of_somebody_else_that_begins_like_ours_is_left_alone(
+    runner: Runner, say: Say, kind: str
+) -> None:
+    say("ours\n", kind)
+    (ours,) = json.loads((runner.temp / "comments.json").read_text("utf-8"))
+    theirs = {**ours, "id": 1, "user": {"login": "mallory"}}
+    (runner.temp / "comments.json").write_text(json.dumps([theirs, ours]), "utf-8")
+    say("ours again\n", kind)
+    assert [body.splitlines()[1] for body in bodies(runner)] == ["ours", "ours again"]
 
 
 @needs_bash
@@ -400,7 +604,9 @@ def test_without_the_right_to_write_the_summary_has_to_do(
 ) -> None:
     result = say("## GATE: GO\n", **given)
     assert result.returncode == 0
-    assert result.stdout == f"::notice title=cce relevance::{notice}; the report is in the step summary\n"
+    said = f"::notice title=cce relevance::{notice}; the report is in the step summary"
+    assert obeyed(result.stdout) == [said]
+    assert result.stderr == ""
     assert bodies(runner) == []
 
 
@@ -420,3 +626,5 @@ def test_a_script_is_sound_for_bash(name: str) -> None:
     text = (FOLDER / name).read_text("utf-8")
     assert text.startswith("#!/usr/bin/env bash\n")
     assert "\nset -euo pipefail\n" in text
+    checked = subprocess.run(["bash", "-n", str(SHIELD)], capture_output=True, text=True, check=False)
+    assert (checked.returncode, checked.stderr) == (0, "")

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cce.domain.gate import Level
+from cce.domain.gate import Level, Rule
 from cce.report.github import command, render_github
+from cce.work_tree import path_in_work_tree
 from full_reports import CASES, FLOOR, MISSED, WORSE, case, full_report, gated
+
+RECALL = replace(MISSED, rule=Rule.CRITICAL_RECALL, text="recall of critical case lost fell")
 
 
 def test_a_blocking_case_is_an_error_on_its_line_of_the_set() -> None:
@@ -30,13 +35,56 @@ def test_what_is_about_the_whole_set_names_the_file_alone_and_comes_first() -> N
 
 def test_cases_come_in_the_order_of_the_reasons() -> None:
     # Ten errors a step are shown: what the gate tells first must be among them.
-    lines = render_github(gated(replace(MISSED, case_ids=("won",)), replace(FLOOR, case_ids=("both", "won"))))
+    lines = render_github(
+        gated(replace(MISSED, case_ids=("won",)), replace(RECALL, case_ids=("both", "won")))
+    )
     assert [line.split(",line=")[1].split("::")[0] for line in lines.splitlines()[:-1]] == ["5", "2"]
 
 
 def test_a_case_with_two_reasons_has_one_annotation_of_two_lines() -> None:
-    first = render_github(gated(MISSED, replace(FLOOR, case_ids=("lost",)))).splitlines()[0]
-    assert first.endswith(f"::{MISSED.text}%0A{FLOOR.text}")
+    first = render_github(gated(MISSED, replace(RECALL, case_ids=("lost",)))).splitlines()[0]
+    assert first.endswith(f"::{MISSED.text}%0A{RECALL.text}")
+
+
+@pytest.mark.parametrize("rule", [Rule.FLOOR, Rule.DROP, Rule.REGRESSED])
+def test_a_broken_mean_has_one_annotation_however_many_cases_are_below(rule: Rule) -> None:
+    cases = [case(f"case-{n}", line=n + 1) for n in range(1, 31)]
+    broken = replace(FLOOR, rule=rule, case_ids=tuple(each.id for each in cases))
+    full = gated(broken, replace(MISSED, case_ids=("case-7",)), cases=CASES)
+    assert full.gate is not None
+    fixtures = full.gate.fixtures._replace(cases=(*full.gate.fixtures.cases, *cases))
+    lines = render_github(full._replace(gate=replace(full.gate, fixtures=fixtures))).splitlines()
+    assert len(lines) == 3
+    assert lines[0].startswith(f"::error title=GATE%3A BLOCK ({rule}),file=eval/code.jsonl::")
+    assert ",line=8::critical case" in lines[1]
+
+
+def test_a_path_starts_where_the_repository_does() -> None:
+    full = gated(MISSED, FLOOR)._replace(fixtures_in_git="service/eval/code.jsonl")
+    assert render_github(full).count(",file=service/eval/code.jsonl") == 2
+
+
+@pytest.mark.parametrize("marker", ["folder", "file"])
+def test_the_root_of_a_clone_or_of_a_worktree_is_found_from_anywhere_below(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, marker: str
+) -> None:
+    root = tmp_path / "clone"
+    (root / "service" / "eval").mkdir(parents=True)
+    (root / ".git").mkdir() if marker == "folder" else (root / ".git").write_text("gitdir: ../x\n", "utf-8")
+    monkeypatch.chdir(root / "service")
+    assert path_in_work_tree("eval/../eval/code.jsonl") == "service/eval/code.jsonl"
+    assert path_in_work_tree(str(root / "service" / "a.jsonl")) == "service/a.jsonl"
+    assert path_in_work_tree("../b.jsonl") == "b.jsonl"
+    assert path_in_work_tree("../../c.jsonl") is None, "beside the clone"
+
+
+def test_texts_of_any_length_make_short_annotations() -> None:
+    huge = "x%" * 50_000
+    reason = replace(MISSED, text=huge)
+    lines = render_github(
+        gated(reason, replace(FLOOR, text=huge))._replace(fixtures_in_git=huge)
+    ).splitlines()
+    assert [len(line) < 6_000 for line in lines] == [True, True, True]
 
 
 def test_an_id_used_twice_is_annotated_twice() -> None:
@@ -55,10 +103,9 @@ def test_what_a_strict_gate_refuses_is_an_error() -> None:
     assert full.gate is not None
     lines = render_github(full._replace(gate=replace(full.gate, is_strict=True))).splitlines()
     assert lines[0] == (
-        "::error title=GATE%3A REVIEW (more-worse),file=eval/code.jsonl,line=2::"
-        "mrr worse for 2 cases, better for 1"
+        "::error title=GATE%3A REVIEW (more-worse),file=eval/code.jsonl::mrr worse for 2 cases, better for 1"
     )
-    assert [line.partition(" ")[0] for line in lines] == ["::error", "::error", "::notice"]
+    assert [line.partition(" ")[0] for line in lines] == ["::error", "::notice"]
 
 
 def test_without_a_gate_there_is_a_notice_of_what_was_measured() -> None:

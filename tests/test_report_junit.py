@@ -23,11 +23,11 @@ def counts(element: Element) -> tuple[str | None, str | None]:
 def test_there_is_a_suite_per_backend_and_a_test_per_case() -> None:
     root = parsed(render_junit(full_report()))
     assert [(suite.get("name"), counts(suite)) for suite in root] == [
-        ("bm25", ("3", "0")),
-        ("hybrid", ("3", "0")),
+        ("eval/code.jsonl: bm25", ("3", "0")),
+        ("eval/code.jsonl: hybrid", ("3", "0")),
     ]
     assert [test.get("name") for test in root[0]] == ["both", "lost", "won"]
-    assert {test.get("classname") for test in root[1]} == {"hybrid"}
+    assert {test.get("classname") for test in root[1]} == {"eval/code.jsonl: hybrid"}
     assert counts(root) == ("6", "0")
 
 
@@ -54,7 +54,9 @@ def test_a_test_tells_its_query_and_its_figures() -> None:
 
 def test_a_blocking_case_fails_in_the_suite_of_the_candidate() -> None:
     root = parsed(render_junit(gated(MISSED)))
-    assert [(suite.get("name"), counts(suite)) for suite in root] == [("hybrid", ("3", "1"))]
+    assert [(suite.get("name"), counts(suite)) for suite in root] == [
+        ("eval/gate.toml: eval/code.jsonl: hybrid", ("3", "1"))
+    ]
     failure = root[0][1].find("failure")
     assert failure is not None
     assert failure.get("type") == "critical-missed"
@@ -101,6 +103,36 @@ def test_an_id_used_twice_makes_two_tests() -> None:
         "both",
         "won",
     ]
+
+
+def test_two_gates_on_one_set_and_one_gate_on_two_sets_stay_apart() -> None:
+    first = gated(MISSED)
+    assert first.gate is not None
+    other = replace(first.gate, policy=replace(first.gate.policy, path="eval/strict.toml"))
+    reports = (first, first._replace(gate=other), first._replace(fixtures_path="eval/docs.jsonl"))
+    classes = [parsed(render_junit(full))[0][0].get("classname") for full in reports]
+    assert classes == [
+        "eval/gate.toml: eval/code.jsonl: hybrid",
+        "eval/strict.toml: eval/code.jsonl: hybrid",
+        "eval/gate.toml: eval/docs.jsonl: hybrid",
+    ]
+
+
+def test_saved_reports_have_no_set_to_name() -> None:
+    root = parsed(render_junit(full_report()._replace(cases=(), fixtures_path=None)))
+    assert [suite.get("name") for suite in root] == ["bm25", "hybrid"]
+
+
+def test_names_of_any_length_are_cut_and_stay_different() -> None:
+    huge = "x" * 100_000
+    cases = (case(f"{huge}1", huge), case(f"{huge}2", huge), CASES[2])
+    full = gated(replace(MISSED, text=huge, case_ids=(f"{huge}1",)), cases=cases)
+    text = render_junit(full._replace(fixtures_path=huge))
+    assert len(text) < 20_000
+    names = [test.get("name") or "" for test in parsed(text)[0]]
+    assert len(set(names)) == 3
+    assert [len(name) for name in names] == [212, 212, 3]
+    assert names[0].startswith("x" * 200 + "… (")
 
 
 def test_what_xml_cannot_hold_is_replaced() -> None:

@@ -228,9 +228,90 @@ def test_prose_starts_no_list(text: str) -> None:
     assert prose_shown(text) == text
 
 
-def test_an_address_is_no_mention() -> None:
-    assert prose_shown("a@b.c P@k") == "a@b.c P@k"
-    assert "\u2060" not in prose_shown("a@b.c")
+def test_a_metric_is_no_mention_and_no_address() -> None:
+    assert prose_shown("P@k nDCG@10") == "P@k nDCG@10"
+
+
+ADDRESSES = [
+    "see www.evil.example now",
+    "(WWW.evil.example)",
+    "http://evil.example",
+    "HTTPS://evil.example/?a=b",
+    "ftp://evil.example",
+    "a.b+c-d_e@evil-er.example",
+    "mailto:who@evil.example",
+    "xmpp:who@evil.example/x",
+    "a@@b@evil.example.org",
+]
+# As GFM's extended autolinks have it, of decoded text: wider than cmark-gfm, which reads some in the source.
+AUTOLINK = re.compile(r"www\.|[a-z]+://|[\w.+-]+@[\w-]+\.\w", re.IGNORECASE)
+
+
+def texts_between_tags(markdown: str) -> list[str]:
+    """Text as a renderer puts it together, cut only where a tag or a comment stands."""
+    inline = commonmark.parseInline(markdown)[0]
+    return re.split(
+        "\0", "".join("\0" if c.type == "html_inline" else c.content for c in inline.children or [])
+    )
+
+
+@pytest.mark.parametrize("text", ADDRESSES)
+def test_no_address_becomes_a_link_neither_in_code_nor_in_prose(text: str) -> None:
+    assert AUTOLINK.search(text), "or this test could not fail"
+    for markdown in (code(text), prose(text)):
+        assert [each for each in texts_between_tags(markdown) if AUTOLINK.search(each)] == []
+        assert not re.search(r"www\.|://", markdown, re.IGNORECASE)
+    assert shown(commonmark.parseInline(code(text))[0]) == text
+    assert prose_shown(text).replace("\u2060", "") == text
+
+
+@pytest.mark.parametrize(
+    ("text", "linked"),
+    [
+        ("me/it#12", "#12"),
+        ("me/it@16c999e8c71134401a78d4d46435517b2271d6ac", "@16c999e8c71134401a78d4d46435517b2271d6ac"),
+        ("in 16c999e8c7 it", "16c999e8c7"),
+        ("GH-12", "GH-12"),
+        ("GHSA-8hfj-j24r-96c4", "GHSA-8"),
+        ("CVE-2021-42574", "CVE-2"),
+        ("by @octocat", "@octocat"),
+    ],
+)
+def test_what_github_refers_to_is_no_reference_in_prose(text: str, linked: str) -> None:
+    assert linked in text
+    assert linked not in prose_shown(text)
+    assert prose_shown(text).replace("\u2060", "") == text
+
+
+def test_ids_queries_and_tags_with_addresses_make_no_links_in_a_comment() -> None:
+    bad = " ".join(ADDRESSES)[:150]
+    missed = replace(MISSED, text=f"critical case {bad} has no relevant result", case_ids=(bad,))
+    text = render_markdown(gated(missed, cases=(case(bad, bad, tags=(bad,)), *CASES[1:])))
+    assert text.count("evil") > 10
+    assert [each for each in texts_between_tags(text) if AUTOLINK.search(each)] == []
+
+
+def test_numbers_stay_as_they_are() -> None:
+    assert prose("mrr 0.666667 of 1234567 in 2026") == "mrr 0.666667 of 1234567 in 2026"
+
+
+HUGE = ("@a.b " * 20_000, "a@b.c " * 20_000, "#" * 100_000, "www." * 25_000, "\u202e" * 100_000)
+
+
+@pytest.mark.parametrize("huge", HUGE, ids=["mentions", "mails", "numbers", "www", "bidi"])
+def test_the_limit_holds_with_names_of_any_length(huge: str) -> None:
+    cases = [case(f"{huge}{n}", huge, line=n, tags=(f"{huge}{n}",)) for n in range(1, 301)]
+    full = gated(*[replace(MISSED, text=huge)] * 300)
+    rankings = {f"a{huge}": (ranking("a.py"),) * 300, f"b{huge}": ((),) * 300}
+    measured = full_report(cases, rankings, evidence=QUICK_EVIDENCE, command=(huge, huge))
+    assert full.gate is not None
+    report = measured.report._replace(corpus=huge, embedder=huge)
+    gate = replace(full.gate, report=report, candidate=report.backends[1])
+    for each in (
+        measured._replace(report=report, fixtures_path=huge),
+        measured._replace(report=report, gate=gate),
+    ):
+        assert len(render_markdown(each)) < GITHUB_LIMIT
 
 
 TEXTS = st.text(st.characters(), max_size=40)

@@ -54,6 +54,7 @@ from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.cache import Cache
 from cce.retrieval.indexing import Watch
 from cce.retrieval.membership import notices_of_read
+from cce.work_tree import path_in_work_tree
 
 _N_SHOWN = 5
 
@@ -157,7 +158,9 @@ def run_gate(plan: GatePlan, watch: Watch) -> GateRun:
     gate, pair = _judge(plan, sources, measurement, embedder)
     cases = drill_down(fixtures.cases, measurement.rankings) if plan.has_drilldown else ()
     return GateRun(
-        full=FullReport(gate.report, fixtures.path, cases, gate, plan.command),
+        full=FullReport(
+            gate.report, fixtures.path, cases, gate, plan.command, path_in_work_tree(fixtures.path)
+        ),
         gate=gate,
         notices=(
             *all_notices(fixtures, indexed),

@@ -1,24 +1,65 @@
-"""Foreign text in a message: on one line, printable, never long."""
+r"""Text from outside, made safe to show: what a terminal or a reader's eye would obey is spelled out.
+
+Sets, paths, stores and servers may hold escape sequences, and bidi controls, which make a line read
+otherwise than it is (CVE-2021-42574). Nothing is lost: an escape such as `\x1b` stands in their place.
+There are two strengths of one escape. Reports use `one_line`, which leaves all ordinary text as it is;
+messages use `on_one_line`, which also spells what cannot be seen, such as a no-break space.
+"""
 
 from __future__ import annotations
+
+import re
 
 _SHOWN_CHARACTERS = 60
 _SHOWN_BITS = 200
 
+_OBEYED = (
+    "\x00-\x1f\x7f-\x9f"  # C0, DEL and C1: what moves a cursor or opens an escape sequence
+    "\u2028\u2029"  # what ends a line for some readers
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # Unicode's Bidi_Control characters, all twelve
+    "\ud800-\udfff"  # lone surrogates: no character at all
+)
+_IN_LINE = re.compile(f"[{_OBEYED}]")
+# Colours are ours: they are put around text that was escaped before. Line ends and tabs lay out a report.
+_IN_TERMINAL = re.compile(f"(?![\n\t])[{_OBEYED}](?<!\x1b)|\x1b(?!\\[[0-9;]*m)")
+
 
 def quoted(text: str) -> str:
     """`text` as a message shows it: in quotes, cut to a sane length, on one line."""
-    cut = text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
-    return f"'{on_one_line(cut)}'"
+    return f"'{on_one_line(shortened(text, _SHOWN_CHARACTERS))}'"
 
 
 def on_one_line(text: str) -> str:
     """`text` with every character that does not print as an escape; backslashes stay single."""
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return "".join(c if c.isprintable() else _spelled(c) for c in text)
 
 
 def shown_integer(value: int) -> str:
     """`value` in digits if a reader can take them in: `str` refuses thousands of them."""
     return str(value) if value.bit_length() <= _SHOWN_BITS else "a huge integer"
+
+
+def one_line(text: str) -> str:
+    r"""`text` with control characters, bidi controls, line ends and lone surrogates as `\n` or `\u202e`."""
+    return _IN_LINE.sub(lambda found: _spelled(found[0]), text)
+
+
+def one_line_in_json(text: str) -> str:
+    """JSON on one line whose strings, once parsed, show what `one_line` shows; U+0000 to U+001F stay."""
+    return _IN_LINE.sub(lambda found: "\\" + _spelled(found[0]), text)
+
+
+def for_terminal(text: str) -> str:
+    """Lines of ours as a terminal may get them: only line ends, tabs and colours are left to be obeyed."""
+    return _IN_TERMINAL.sub(lambda found: _spelled(found[0]), text)
+
+
+def shortened(text: str, n: int) -> str:
+    """`text` cut to `n` characters, with `…` where it was cut."""
+    return text if len(text) <= n else f"{text[:n]}…"
+
+
+def _spelled(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

@@ -2,29 +2,29 @@
 # Measure, and put the answer where GitHub shows it: annotations, the step summary, files for the artifact.
 # This step passes whatever the answer is, so that it can be shown; the last step of the action refuses.
 set -euo pipefail
+# shellcheck source=shield.sh
+source "$GITHUB_ACTION_PATH/shield.sh"
+forget_python_settings
 
 reports="$RUNNER_TEMP/cce-relevance-reports"
 rm -rf "$reports"
 mkdir -p "$reports"
 messages="$RUNNER_TEMP/cce-relevance-messages"
+annotations="$RUNNER_TEMP/cce-relevance-annotations"
 
-# A workflow command takes one line.
-escaped() {
-  local text="${1//'%'/%25}"
-  text="${text//$'\r'/%0D}"
-  printf '%s' "${text//$'\n'/%0A}"
-}
-
-command=("$PYTHON" -m cce)
+# Isolated (-I): the checkout is not on Python's path, nor what PYTHONPATH names. It starts in the checkout
+# all the same, for the paths that were given are relative to it, and so are those that the reports show.
+# -X stands for PYTHONUTF8, which isolated mode does not read.
+command=("$PYTHON" -I -X utf8 -m cce)
 if [[ -n "$POLICY" && -z "$FIXTURES$COMPARE" ]]; then
-  command+=(gate "$POLICY")
+  command+=(gate)
   if [[ "$STRICT" == "true" ]]; then
     command+=(--strict)
   fi
 elif [[ -z "$POLICY" && -n "$FIXTURES" ]]; then
-  command+=(relevance "$FIXTURES")
+  command+=(relevance)
   if [[ -n "$COMPARE" ]]; then
-    command+=(--compare "$COMPARE" --evidence)
+    command+=("--compare=$COMPARE" --evidence)
   fi
 else
   echo "::error title=cce relevance::give the input policy, or the input fixtures with or without compare"
@@ -33,29 +33,62 @@ fi
 
 code=0
 "${command[@]}" \
-  --report github=- \
+  --report "github=$annotations" \
   --report "text=$reports/report.txt" \
   --report "json=$reports/report.json" \
   --report "markdown=$reports/comment.md" \
   --report "html=$reports/report.html" \
   --report "junit=$reports/junit.xml" \
-  2>"$messages" || code=$?
-cat "$messages" >&2
+  -- "$POLICY$FIXTURES" \
+  >"$RUNNER_TEMP/cce-relevance-output" 2>"$messages" || code=$?
 
-if ((code > 1)); then
-  verdict=INVALID
+# The verdict, if all reports are there and say what the exit code says. Python ends with 1 by itself, too:
+# only a whole report makes 1 a refusal.
+whole='
+import json, os, sys
+folder, annotations, code, is_strict = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4] == "true"
+names = ("report.txt", "comment.md", "report.html", "junit.xml")
+paths = [annotations, *(os.path.join(folder, name) for name in names)]
+if not all(os.path.getsize(path) for path in paths):
+    sys.exit(1)
+with open(os.path.join(folder, "report.json"), "rb") as stream:
+    report = json.load(stream)
+if report["schema"].startswith("cce.relevance.report/"):
+    verdict, refused = "MEASURED", False
+else:
+    verdict = {"GO": "GO", "REVIEW": "REVIEW", "BLOCK": "BLOCK"}[report["verdict"]]
+    refused = verdict == "BLOCK" or (is_strict and verdict == "REVIEW")
+if refused != (code == 1):
+    sys.exit(1)
+print(verdict)
+'
+verdict=INVALID
+if ((code <= 1)); then
+  verdict="$("$PYTHON" -I -c "$whole" "$reports" "$annotations" "$code" "$STRICT" 2>/dev/null | tr -d '\r')" ||
+    verdict=INVALID
+fi
+
+shielded "$messages"
+if [[ "$verdict" == INVALID ]]; then
   rm -rf "${reports:?}"/*
   fault="$(tail -n 1 "$messages")"
+  if ((code <= 1)); then
+    fault="cce ended with $code but without whole reports${fault:+: $fault}"
+    code=2
+  fi
+  fault="${fault:-cce ended with $code and said nothing}"
   echo "::error title=cce relevance::$(escaped "$fault")"
   {
     echo "## ⚠️ Relevance could not be measured"
     echo
-    # Indented text is code, whatever signs it has.
-    sed 's/^/    /' "$messages"
+    # Indented text is code, whatever signs it has; a carriage return would end the line for Markdown.
+    { tail -n 40 "$messages" && printf '\n%s\n' "$fault"; } | cut -c 1-500 |
+      LC_ALL=C tr '\000-\011\013-\037\177' '?' | sed 's/^/    /'
   } >"$reports/comment.md"
 else
-  cat "$reports/report.txt"
-  verdict="$("$PYTHON" -c 'import json, sys; print(json.load(open(sys.argv[1], "rb")).get("verdict", "MEASURED"))' "$reports/report.json")"
+  shielded "$reports/report.txt"
+  # These are commands on purpose: each on one line, with what is foreign in them escaped.
+  grep -E '^::(error|notice) ' "$annotations" || true
 fi
 
 cat "$reports/comment.md" >>"$GITHUB_STEP_SUMMARY"

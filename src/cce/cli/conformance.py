@@ -65,7 +65,9 @@ def command(directory: str, output: str | None, cache: Cache | None) -> None:
         fault = f"cannot be written: {exc.strerror or exc}"
         raise UsageError(f"{on_one_line(place)}: {fault}; name another file with -o") from exc
     warn_of_indexed(directory, {place: "chunk list"})
-    write_result(f"{len(chunks)} chunks of {len(indexed.index.positions_by_file)} files -> {place}\n")
+    write_result(
+        f"{len(chunks)} chunks of {len(indexed.index.positions_by_file)} files -> {on_one_line(place)}\n"
+    )
 
 
 def _write(output: str | None, content: bytes) -> None:

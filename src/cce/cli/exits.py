@@ -13,7 +13,7 @@ from enum import IntEnum
 from typing import IO, TextIO
 
 from cce.errors import CceError
-from cce.quoting import on_one_line
+from cce.quoting import for_terminal, on_one_line
 
 
 class ExitCode(IntEnum):
@@ -55,8 +55,12 @@ def prepare_streams() -> None:
 
 
 def write_result(text: str) -> None:
-    """Write `text` to standard output; raises OutputError, or ReaderLeft where nobody reads."""
-    _write(sys.stdout, text)
+    """Write `text` to standard output; raises OutputError, or ReaderLeft where nobody reads.
+
+    A terminal gets nothing that it would obey, also of formats whose bytes are a promise (JSON, a diff).
+    """
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    _write(sys.stdout, for_terminal(text) if is_terminal else text)
 
 
 def flush_results() -> None:
@@ -66,9 +70,9 @@ def flush_results() -> None:
 
 
 def say(line: str) -> None:
-    """One line on standard error; a closed standard error is nobody's fault."""
+    """One line on standard error, nothing in it obeyed; a closed standard error is nobody's fault."""
     with contextlib.suppress(OSError, AttributeError, ValueError):
-        sys.stderr.write(line + "\n")
+        sys.stderr.write(for_terminal(line) + "\n")
         sys.stderr.flush()
 
 

@@ -113,7 +113,7 @@ def pin(fixtures: str, directory: str | None, write: bool, renew: bool, ids: tup
     summary = f"pins added: {pinning.n_added}, renewed: {pinning.n_renewed}, dropped: {pinning.n_removed}"
     if write:
         revision.write()
-        write_result(f"{summary} -> {fixtures}\n")
+        write_result(f"{summary} -> {on_one_line(fixtures)}\n")
     else:
         say(f"{summary}; nothing is written without --write")
         write_result(revision.diff())
@@ -138,12 +138,13 @@ def reanchor(fixtures: str, directory: str | None, write: bool) -> None:
     fixture_set = parse_fixture_set(revision.raw, fixtures)
     table = _line_table(fixture_set, directory)
     moves = reanchor_set(fixture_set.cases, revision, Tracker(table), table)
-    lines = [f"{fixtures}:{move.case.line}: {move}" for move in moves]
+    place = on_one_line(fixtures)
+    lines = [f"{place}:{move.case.line}: {move}" for move in moves]
     n_made = sum(move.is_made for move in moves)
     summary = f"{n_made} of {len(moves)} stale anchors re-anchored"
     if write:
         revision.write()
-        write_result("".join(f"{line}\n" for line in [*lines, f"{summary} -> {fixtures}"]))
+        write_result("".join(f"{line}\n" for line in [*lines, f"{summary} -> {place}"]))
     else:
         for line in lines:
             say(line)
@@ -208,7 +209,7 @@ def draft(
         return
     _write_new(output, text)
     warn_of_indexed(place if store is None else None, {output: "set of drafts"})
-    write_result(f"{drafts} -> {output}\n")
+    write_result(f"{drafts} -> {on_one_line(output)}\n")
 
 
 @command.command(short_help="judge the candidates of drafts at the terminal")

@@ -63,11 +63,12 @@ def _answer(session: LabelSession, verdict: Verdict) -> bool:
 
 def _shown(candidate: Candidate, session: LabelSession, texts: CorpusTexts) -> str:
     span = candidate.span
-    found_by = f", found by {', '.join(candidate.backends)}" if candidate.backends else ""
+    found_by = f", found by {', '.join(map(on_one_line, candidate.backends))}" if candidate.backends else ""
     head = (
         f"\n[{session.n_passed + 1} of {session.n_open}] {on_one_line(candidate.case_id)}:"
         f" {on_one_line(candidate.query)}\n"
-        f"{on_one_line(candidate.path)} lines {span.first}-{span.last} ({candidate.kind}){found_by}\n"
+        f"{on_one_line(candidate.path)} lines {span.first}-{span.last}"
+        f" ({on_one_line(candidate.kind)}){found_by}\n"
     )
     lines = (texts.lines(candidate.path) or ())[span.first - 1 : span.last]
     if not lines:

@@ -3,6 +3,8 @@
 Whatever a set or a policy says is foreign text: it stands in `<code>`, every sign that Markdown or
 GitHub could read spelled as a character reference. Inside `<code>` no @mention, #number or emoji is
 made, and unlike a backtick span it needs no fence that the text could close, nor breaks a table row.
+Addresses need more: GFM makes links of `www.`, `http://` and `a@b.c` in any text, also in that of a
+`<code>` and after references are resolved (GFM spec 6.9), so something invisible stands in each.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from cce.domain.gate import Level, Reason
 from cce.domain.report import SavedPair
 from cce.domain.scores import METRICS
 from cce.numerals import format_score, format_signed, ordering_key
+from cce.quoting import shortened
 from cce.report.changes import Change, Tone, changes, headline, interval_kind, label, sentences
 from cce.report.marks import MARKDOWN_MARK
 from cce.report.rows import CaseRow, case_rows, columns, compared_names, has_moved
@@ -34,7 +37,18 @@ _ROOM_OF_REASONS = 16_000
 _ROOM_OF_WORDS = 12_000
 # A colon only where it could make an emoji or a link of what follows.
 _MEANINGFUL = re.compile(r"[&<>|*_`~$@#\[\]\\]|:(?=\S)")
-_REFERENCE = re.compile(r"((?<![a-z0-9])&#64;|&#35;|\bGH-(?=[0-9]))", re.IGNORECASE)
+# Behind each of these comes what keeps an address from being one. `P@k` has no dot behind it and is none.
+_ADDRESS = re.compile(r"(?<=[\w.+-])@(?=[\w-]*\.)|www(?=\.)|:(?=//)", re.IGNORECASE)
+# What GitHub makes links of where there is no code: @mentions, #numbers, a@commit, advisories, commits.
+_REFERENCE = re.compile(
+    r"(?<![a-z0-9])@|@(?=[0-9a-f]{7})|#|\b(?:GH|GHSA|CVE)-(?=\w)"
+    r"|\b(?=[0-9a-f]{7,40}\b)(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]",
+    re.IGNORECASE,
+)
+# Stands for the break until the text is escaped; none is left in text on one line.
+_BREAK = "\x00"
+# A comment splits the text and leaves it what it was to whoever copies it, but does not stop a mention.
+_BREAK_IN_CODE = "<!-- -->"
 _WORD_JOINER = "&#8288;"
 _LIST_STARTS = tuple("-+=0123456789")
 _MARKS = {Tone.GOOD: "✅", Tone.CAUTION: "⚠️", Tone.BAD: "❌", Tone.PLAIN: "📊"}
@@ -53,9 +67,8 @@ def render_markdown(full: FullReport) -> str:
 
 def code(text: str) -> str:
     """Foreign text as code that reads as it was written, on one line and cut to a sane length."""
-    line = one_line(text)
-    shown = line if len(line) <= MAX_NAME else f"{line[:MAX_NAME]}…"
-    return f"<code>{escape(shown)}</code>"
+    shown = _ADDRESS.sub(rf"\g<0>{_BREAK}", _start(text, MAX_NAME))
+    return f"<code>{escape(shown).replace(_BREAK, _BREAK_IN_CODE)}</code>"
 
 
 def escape(text: str) -> str:
@@ -65,8 +78,10 @@ def escape(text: str) -> str:
 
 def prose(text: str) -> str:
     """Text with foreign words in it, outside of code: nothing in it becomes a mention or starts a list."""
-    line = _cut(one_line(text), MAX_SENTENCE)
-    escaped = _REFERENCE.sub(rf"\1{_WORD_JOINER}", escape(line))
+    line = _start(text, MAX_SENTENCE)
+    for pattern in (_REFERENCE, _ADDRESS):
+        line = pattern.sub(rf"\g<0>{_BREAK}", line)
+    escaped = escape(line).replace(_BREAK, _WORD_JOINER)
     return f"&#{ord(line[0])};{escaped[1:]}" if line[:1] in _LIST_STARTS else escaped
 
 
@@ -230,7 +245,7 @@ def _command(words: Sequence[str]) -> str:
     line = one_line(shlex.join(words))
     # A fence longer than any in the text, so that nothing in it can close the block.
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", line)), default=0))
-    return f"\n\nReproduce with\n\n{fence}sh\n{_cut(line, 4 * MAX_NAME)}\n{fence}"
+    return f"\n\nReproduce with\n\n{fence}sh\n{shortened(line, 4 * MAX_NAME)}\n{fence}"
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]], n_left: int = 1) -> list[str]:
@@ -255,8 +270,9 @@ def _length(blocks: Iterable[str]) -> int:
     return sum(len(block) + 2 for block in blocks)
 
 
-def _cut(text: str, n: int) -> str:
-    return text if len(text) <= n else f"{text[:n]}…"
+def _start(text: str, n: int) -> str:
+    """The first `n` characters of `text` on one line; what is cut is not escaped first, it may be long."""
+    return shortened(one_line(text[: n + 1]), n)
 
 
 def _counted(n: int) -> str:

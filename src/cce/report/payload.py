@@ -15,6 +15,7 @@ from cce.domain.drilldown import CaseDrilldown, JudgedHit
 from cce.domain.full_report import FullReport
 from cce.domain.scores import METRICS, CaseScore
 from cce.numerals import ordering_key
+from cce.quoting import one_line_in_json
 from cce.report.changes import label
 from cce.report.rows import CaseRow, shown_metrics
 
@@ -46,12 +47,11 @@ def payload(full: FullReport, rows: Sequence[CaseRow], names: Sequence[str]) -> 
 
 
 def _embedded(fields: Mapping[str, object]) -> str:
-    """JSON that neither ends the element it stands in nor holds what is not UTF-8."""
-    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for sign in "<>&\u2028\u2029":
+    """JSON that neither ends the element it stands in nor holds what a page must not show as it is."""
+    text = one_line_in_json(json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
+    for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
-    # Lone surrogates of a path that is not UTF-8, spelled as JSON does.
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text
 
 
 def _figures(metric: str, scores: Iterable[CaseScore | None]) -> list[int | None]:

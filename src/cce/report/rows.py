@@ -88,12 +88,17 @@ def blocking_by_id(gate: GateReport | None) -> Mapping[str | None, Sequence[Reas
     To a strict gate a reason to review is one to refuse, and no report may look greener than the exit code.
     """
     by_id: defaultdict[str | None, list[Reason]] = defaultdict(list)
-    reasons, is_strict = ((), False) if gate is None else (gate.reasons, gate.is_strict)
-    for reason in reasons:
-        if is_strict or reason.level is Level.BLOCK:
-            for name in reason.case_ids or (None,):
-                by_id[name].append(reason)
+    for reason in refusing(gate):
+        for name in reason.case_ids or (None,):
+            by_id[name].append(reason)
     return by_id
+
+
+def refusing(gate: GateReport | None) -> list[Reason]:
+    """The reasons for which a gate refuses a change, in their order."""
+    return (
+        [] if gate is None else [each for each in gate.reasons if gate.is_strict or each.level is Level.BLOCK]
+    )
 
 
 def has_moved(row: CaseRow) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
+
+from cce.quoting import one_line
+
+__all__ = ["UNDEFINED", "align", "one_line", "row"]
 
 UNDEFINED = "n/a"
 
 _NAME_WIDTH = 10
-# What would end a line, move the cursor or be no character at all.
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def row(name: str, cells: Iterable[str], widths: Iterable[int], name_width: int = _NAME_WIDTH) -> str:
@@ -29,8 +30,3 @@ def _aligned(cells: Sequence[str], widths: Sequence[int], n_left: int) -> str:
     left = (f"{cell:<{width}}" for cell, width in zip(cells[:n_left], widths[:n_left], strict=True))
     right = (f"{cell:>{width}}" for cell, width in zip(cells[n_left:], widths[n_left:], strict=True))
     return f"  {'  '.join((*left, *right))}".rstrip(" ")
-
-
-def one_line(text: str) -> str:
-    r"""`text` with control characters, line ends and lone surrogates spelled out, as `\n` or `\x1b`."""
-    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)

@@ -339,5 +339,4 @@ def _is_utf8(name: bytes) -> bool:
 
 def _spell(path: bytes) -> str:
     """`path` on one printable line."""
-    text = path.decode(errors="backslashreplace")
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    return on_one_line(path.decode(errors="backslashreplace"))
