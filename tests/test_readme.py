@@ -21,9 +21,11 @@ from typing import NamedTuple
 
 import pytest
 
+from cce.version import __version__
 from conftest import ROOT, Run
 
 README = ROOT / "README.md"
+CHANGELOG = ROOT / "CHANGELOG.md"
 INDEX = ROOT / "eval" / "README.md"
 PAGES = (
     README,
@@ -241,3 +243,18 @@ def test_the_table_of_options_is_that_of_the_help(command: str, run_cce: Run, ro
     options = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", help_text, re.MULTILINE)) - {"--help"}
     assert options
     assert _options_shown(command) == options
+
+
+def test_every_entry_of_the_changelog_says_what_it_does_to_the_bytes_of_a_report() -> None:
+    text = re.sub(r"^### Installed size\n.*?(?=^#|\Z)", "", CHANGELOG.read_text("utf-8"), flags=re.M | re.S)
+    entries = [" ".join(entry.split()) for entry in re.split(r"^- ", text, flags=re.MULTILINE)[1:]]
+    assert entries
+    assert [entry for entry in entries if "Report bytes: " not in entry] == []
+
+
+def test_the_changelog_begins_with_the_version_of_the_package() -> None:
+    newest = re.search(
+        r"^## (\S+) - \d{4}-\d{2}-\d{2}$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert newest is not None
+    assert newest[1] == __version__
