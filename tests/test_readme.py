@@ -1,27 +1,85 @@
-"""What the README shows is what the command prints."""
+"""The pages for users: what they print runs and comes out as printed, and their links lead somewhere.
+
+A page is run from its first block to its last in one folder that holds a copy of what the pages name. A
+`console` block shows commands behind `$ ` and what they print; a line of three dots stands for any
+lines. A `sh` block only has to succeed. A comment in front of a block says what else holds for it:
+
+    <!-- not run: the reason -->
+    <!-- exit code 1 -->
+"""
 
 from __future__ import annotations
 
+import os
 import re
-import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from cce.version import __version__
 from conftest import ROOT, Run
 
-_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+README = ROOT / "README.md"
+CHANGELOG = ROOT / "CHANGELOG.md"
+INDEX = ROOT / "eval" / "README.md"
+PAGES = (
+    README,
+    INDEX,
+    *sorted(set((ROOT / "eval").glob("*.md")) - {INDEX}),
+    ROOT / "eval/benchmarks/README.md",
+)
+
+# Pages that another change brings: a link to them is no fault, whether they are there yet or not.
+COMING = {ROOT / "eval" / "plugins.md"}
+
+GLOSSARY = (
+    *("fixture set", "case", "anchor", "grade", "corpus", "chunk", "span", "index", "store", "backend"),
+    *("system", "ranking", "hit", "match", "relevant", "irrelevant", "unjudged", "metric"),
+    *("reciprocal rank", "MRR", "comparison", "evidence", "randomisation p"),
+    *("minimum detectable effect", "slice", "gate", "policy", "baseline", "verdict", "pin", "trace", "draft"),
+)
+
+_BLOCK = re.compile(
+    r"(?:^<!-- (?P<note>(?:not run|exit code)[^\n]*) -->\n\n)?"
+    r"^```(?P<language>[a-z]*)\n(?P<body>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
 
 
-def sessions() -> list[tuple[str, str]]:
-    """Every command that is shown with its output: (command, output)."""
-    shown = []
-    for page in (ROOT / "README.md", ROOT / "eval" / "README.md"):
-        for block in _BLOCK.findall(page.read_text("utf-8")):
-            for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+class Step(NamedTuple):
+    """One command of a page; `output` is None where the page does not show any."""
+
+    line: int
+    command: str
+    output: str | None
+    exit_code: int
+
+
+def blocks(page: Path) -> Iterator[tuple[int, str, str, str]]:
+    """(line number, note, language, body) of every fenced block."""
+    text = page.read_text("utf-8")
+    for found in _BLOCK.finditer(text):
+        line = text.count("\n", 0, found.start("language")) + 1
+        yield line, found["note"] or "", found["language"], found["body"]
+
+
+def steps(page: Path) -> Iterator[Step]:
+    """What the page asks its reader to type, in order."""
+    for line, note, language, body in blocks(page):
+        exit_code = int(note.removeprefix("exit code ")) if note.startswith("exit code ") else 0
+        if note.startswith("not run: "):
+            continue
+        if language == "sh":
+            yield Step(line, body, None, exit_code)
+        if language == "console":
+            for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
                 command, _, output = part.partition("\n")
-                shown.append((command, output))
-    return shown
+                yield Step(line, command, output, exit_code)
 
 
 def as_pattern(output: str) -> str:
@@ -30,22 +88,173 @@ def as_pattern(output: str) -> str:
     return "".join(r"(?:.*\n)*?" if line == "...\n" else re.escape(line) for line in lines)
 
 
-def test_the_readme_shows_commands_with_their_output() -> None:
-    assert len(sessions()) >= 2
+def without_trailing_blanks(text: str) -> str:
+    """`text` as an editor keeps it in a page, one final line end included."""
+    return re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE).rstrip("\n") + "\n"
 
 
-@pytest.mark.parametrize(("command", "output"), sessions(), ids=[command for command, _ in sessions()])
-def test_a_shown_session_is_true(command: str, output: str, run_cce: Run, root: Path) -> None:
-    program, *arguments = shlex.split(command)
-    assert program == "cce"
-    result = run_cce(*arguments, cwd=root)
-    assert re.fullmatch(as_pattern(output), result.stdout.decode()), result.stdout.decode()
+def name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("command", ["relevance", "conformance"])
-def test_every_option_of_the_readme_is_in_the_help(command: str, run_cce: Run, root: Path) -> None:
-    text = (root / "README.md").read_text("utf-8")
-    section = re.search(rf"^## Options of `cce {command}`\n(.*?)^## ", text, re.MULTILINE | re.DOTALL)
-    options = set(re.findall(r"^\| `(--[a-z-]+)", section[1], re.MULTILINE)) if section else set()
-    help_text = run_cce(command, "--help").stdout.decode()
-    assert {option for option in options if option not in help_text} == set()
+SHIPPED = ("eval", "goldens", "test_fixtures")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder with what the pages name, and the command `cce` on the path of `tmp_path / "bin"`."""
+    checkout = tmp_path / "checkout"
+    for folder in SHIPPED:
+        shutil.copytree(ROOT / folder, checkout / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    program = tmp_path / "bin" / "cce"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cce "$@"\n')
+    program.chmod(0o755)
+    return checkout
+
+
+def run(step: Step, checkout: Path) -> subprocess.CompletedProcess[str]:
+    """Run one step as a shell would that stops at the first failure."""
+    path = os.pathsep.join(
+        (str(checkout.parent / "bin"), str(Path(sys.executable).parent), os.environ["PATH"])
+    )
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", step.command],
+        cwd=checkout,
+        env={**os.environ, "PATH": path},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the pages are written for a POSIX shell")
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_what_a_page_shows_is_what_its_commands_print(page: Path, checkout: Path) -> None:
+    for step in steps(page):
+        result = run(step, checkout)
+        place = f"{name(page)}:{step.line}: {step.command}\n{result.stdout}"
+        assert result.returncode == step.exit_code, place
+        if step.output is not None:
+            shown, printed = map(without_trailing_blanks, (step.output, result.stdout))
+            assert re.fullmatch(as_pattern(shown), printed), place
+    assert [
+        path for path in shipped_files() if (checkout / path).read_bytes() != (ROOT / path).read_bytes()
+    ] == []
+
+
+def shipped_files() -> list[Path]:
+    """The files of the checkout that no page may change, relative to it."""
+    files = (path for folder in SHIPPED for path in (ROOT / folder).rglob("*") if path.is_file())
+    return [path.relative_to(ROOT) for path in files if "__pycache__" not in path.parts]
+
+
+def test_the_readme_walks_from_a_repository_to_a_gate_in_five_commands() -> None:
+    typed = [step.command for step in steps(README)]
+    walk = ["cce fixtures draft", "cce fixtures label", "cce fixtures pin", "cce relevance", "cce gate"]
+    places = [next(n for n, command in enumerate(typed) if wanted in command) for wanted in walk]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_block_of_a_page_has_a_language(page: Path) -> None:
+    assert [line for line, _, language, _ in blocks(page) if not language] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_command_that_is_not_run_says_why(page: Path) -> None:
+    notes = [note for _, note, _, _ in blocks(page) if note.startswith("not run")]
+    assert [note for note in notes if not re.fullmatch(r"not run: \S.+", note)] == []
+
+
+def slugs(page: Path) -> set[str]:
+    """The anchors that GitHub gives to the headings of a page."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    broken = []
+    for link in re.findall(r"\]\(([^)\s]+)\)", text):
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if "://" in link or target in COMING:
+            continue
+        if not target.exists() or (anchor and anchor not in slugs(target)):
+            broken.append(link)
+    assert broken == []
+
+
+def test_the_index_links_every_page_under_eval() -> None:
+    linked = set(re.findall(r"\]\(([\w/-]+\.md)", INDEX.read_text("utf-8")))
+    pages = {page.name for page in PAGES if page.parent == INDEX.parent and page != INDEX}
+    assert pages - linked == set()
+
+
+def test_the_readme_stays_short() -> None:
+    assert len(README.read_text("utf-8").splitlines()) < 300
+
+
+def test_the_readme_has_a_place_for_the_architecture() -> None:
+    text = README.read_text("utf-8")
+    assert re.search(
+        r"^<!-- architecture -->\n\n```text\n.*?^```\n\n<!-- /architecture -->$", text, re.M | re.S
+    )
+
+
+def test_the_picture_is_small() -> None:
+    pictures = list((ROOT / "eval" / "pictures").iterdir())
+    assert pictures
+    assert [path.name for path in pictures if path.stat().st_size > 60_000] == []
+
+
+def test_the_glossary_has_every_word_once() -> None:
+    _, _, glossary = INDEX.read_text("utf-8").partition("\n## Glossary\n")
+    words = re.findall(r"^\| \*\*(.+?)\*\*", glossary, re.MULTILINE)
+    assert [word for word in GLOSSARY if words.count(word) != 1] == []
+
+
+def _options_shown(command: str) -> set[str]:
+    """The long options in the table under a heading "Options of `cce COMMAND`", of whichever page has it."""
+    for page in PAGES:
+        section = re.search(
+            rf"^#+ Options of `cce {command}`\n(.*?)(?=^#|\Z)",
+            page.read_text("utf-8"),
+            re.MULTILINE | re.DOTALL,
+        )
+        if section:
+            return {
+                option
+                for row in re.findall(r"^\| (`-.+?) \|", section[1], re.MULTILINE)
+                for option in re.findall(r"--[a-z-]+", row)
+            }
+    return set()
+
+
+@pytest.mark.parametrize("command", ["relevance", "compare", "gate", "search", "index"])
+def test_the_table_of_options_is_that_of_the_help(command: str, run_cce: Run, root: Path) -> None:
+    help_text = run_cce(*command.split(), "--help").stdout.decode()
+    options = set(re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", help_text, re.MULTILINE)) - {"--help"}
+    assert options
+    assert _options_shown(command) == options
+
+
+def test_every_entry_of_the_changelog_says_what_it_does_to_the_bytes_of_a_report() -> None:
+    text = re.sub(r"^### Installed size\n.*?(?=^#|\Z)", "", CHANGELOG.read_text("utf-8"), flags=re.M | re.S)
+    entries = [" ".join(entry.split()) for entry in re.split(r"^- ", text, flags=re.MULTILINE)[1:]]
+    assert entries
+    assert [entry for entry in entries if "Report bytes: " not in entry] == []
+
+
+def test_the_changelog_begins_with_the_version_of_the_package() -> None:
+    newest = re.search(
+        r"^## (\S+) - \d{4}-\d{2}-\d{2}$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert newest is not None
+    assert newest[1] == __version__

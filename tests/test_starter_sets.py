@@ -6,9 +6,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from click.testing import CliRunner
 
-from cce.cli.relevance import command
 from cce.domain.anchor import Anchor
 from cce.domain.case import FixtureSet
 from cce.measurement.fixtures import read_fixture_set
@@ -107,17 +105,3 @@ def test_no_file_of_a_corpus_holds_a_carriage_return_that_would_change_its_chunk
     for path in files_of(corpus):
         with open(path, "rb") as stream:
             assert b"\r" not in stream.read(), path
-
-
-@pytest.mark.parametrize("options", ["", " --compare bm25,hybrid"])
-def test_the_readme_shows_what_the_command_prints_today(
-    options: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(ROOT)  # the report names its corpus as the command line gave it
-    with open("eval/README.md", encoding="utf-8") as stream:
-        page = stream.read()
-    _, _, after = page.partition(f"<!-- output of: cce relevance eval/code.jsonl{options} -->\n\n```text\n")
-    shown = after.partition("```")[0].splitlines()
-    printed = CliRunner().invoke(command, ["eval/code.jsonl", *options.split()]).stdout.splitlines()
-    assert len(shown) > 10
-    assert [line for line in shown if line not in printed and line != "  ..."] == []
