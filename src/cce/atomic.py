@@ -2,11 +2,13 @@
 
 Bytes go into a new file beside the target, down to the disk, and then that file takes the target's
 place. A writer holds a lock on its new file as long as it lives. So the file of a killed writer
-shows that nobody is at work on it, and the next writer in that folder removes it.
+shows that nobody is at work on it, and the next writer in that folder removes it. A writer that a
+signal ends in order removes its file itself.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
 import os
@@ -19,6 +21,7 @@ from typing import BinaryIO
 
 _TEMPORARY = r"\.cce-[0-9a-f]{16}\.tmp"
 _BUFFER_BYTES = 1 << 20
+_unfinished: set[str] = set()
 _CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
@@ -51,6 +54,8 @@ def _mode_of(path: str) -> int | None:
 def _replace(target: str, pieces: Iterable[bytes], mode: int | None, is_durable: bool) -> None:
     folder = os.path.dirname(target)
     _remove_leftovers(folder)
+    atexit.unregister(_remove_unfinished)  # once is enough
+    atexit.register(_remove_unfinished)
     temporary, file = _create(folder, is_private=mode is not None)
     try:
         with file:
@@ -68,6 +73,8 @@ def _replace(target: str, pieces: Iterable[bytes], mode: int | None, is_durable:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
         raise
+    finally:
+        _unfinished.discard(temporary)
     if is_durable:
         _sync_folder(folder)
 
@@ -76,10 +83,19 @@ def _create(folder: str, *, is_private: bool) -> tuple[str, BinaryIO]:
     """A new locked file, and its path; what is to replace a file starts private and gets its mode later."""
     while True:
         path = os.path.join(folder, f".cce-{os.urandom(8).hex()}.tmp")
+        _unfinished.add(path)
         descriptor = os.open(path, _CREATE, 0o600 if is_private else 0o666)
         if _is_kept(descriptor):
             return path, open(descriptor, "wb", _BUFFER_BYTES)
         os.close(descriptor)
+        _unfinished.discard(path)
+
+
+def _remove_unfinished() -> None:
+    """What a signal leaves to do when it ends the process in the middle of writing."""
+    for path in tuple(_unfinished):
+        with contextlib.suppress(OSError):
+            os.unlink(path)
 
 
 def _remove_leftovers(folder: str) -> None:
