@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -39,6 +41,14 @@ def several(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "_n_processors", lambda: 3)
 
 
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait for what comes soon, or fail after 60 seconds."""
+    limit = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < limit
+        time.sleep(0.001)
+
+
 def silent(_: int) -> None:
     """Progress that nobody hears."""
 
@@ -64,17 +74,23 @@ def test_more_processes_than_batches_are_not_started(corpus: str) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a patched function reaches forked workers only")
 @pytest.mark.usefixtures("several")
-def test_a_file_that_kills_its_worker_is_named(corpus: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_kills_its_worker_is_named(
+    corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     parent = os.getpid()
+    mark = tmp_path.parent / "dying"
     chunk_file = treesitter.chunk_file
 
     def deadly(path: str, text: bytes) -> object:
-        if os.getpid() != parent and path == "m01.py":
+        if os.getpid() != parent and path == "m59.py":
+            mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
+        if os.getpid() == parent:  # leaves all but its first batch to the workers
+            wait_until(mark.exists)
         return chunk_file(path, text)
 
     monkeypatch.setattr(workers, "chunk_file", deadly)
-    with pytest.raises(CorpusError, match=r": m01\.py: a worker process died while indexing it;"):
+    with pytest.raises(CorpusError, match=r": m59\.py: a worker process died while indexing it;"):
         process_files(corpus, walk(corpus).paths, False, silent)
 
 
@@ -92,6 +108,8 @@ def test_a_worker_that_dies_once_costs_time_and_nothing_else(
         if os.getpid() != parent and not mark.exists():
             mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
+        if os.getpid() == parent:
+            wait_until(mark.exists)
         return chunk_file(path, text)
 
     monkeypatch.setattr(workers, "chunk_file", deadly_once)

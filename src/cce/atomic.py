@@ -2,7 +2,8 @@
 
 Bytes go into a new file beside the target, down to the disk, and then that file takes the target's
 place. A writer holds a lock on its new file as long as it lives. So the file of a killed writer
-shows that nobody is at work on it, and the next writer in that folder removes it.
+shows that nobody is at work on it, and the next writer in that folder removes it. A writer that a
+signal ends in order removes its file itself.
 
 A path that the user typed may be a link, which is followed and stays. `write_below` is for a path that
 nobody typed: whoever made the folder (a clone, an archive) would choose with a link what is replaced.
@@ -10,6 +11,7 @@ nobody typed: whoever made the folder (a clone, an archive) would choose with a 
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
 import os
@@ -22,6 +24,7 @@ from typing import BinaryIO, NamedTuple
 
 _TEMPORARY = r"\.cce-[0-9a-f]{16}\.tmp"
 _BUFFER_BYTES = 1 << 20
+_unfinished: set[str] = set()
 _CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 
@@ -126,6 +129,8 @@ def _own_mode(folder: _Folder, name: str) -> int | None:
 
 def _replace(folder: _Folder, name: str, pieces: Iterable[bytes], mode: int | None, is_durable: bool) -> None:
     _remove_leftovers(folder)
+    atexit.unregister(_remove_unfinished)  # once is enough
+    atexit.register(_remove_unfinished)
     temporary, file = _create(folder, is_private=mode is not None)
     try:
         with file:
@@ -143,6 +148,8 @@ def _replace(folder: _Folder, name: str, pieces: Iterable[bytes], mode: int | No
         with contextlib.suppress(OSError):
             os.unlink(folder.place(temporary), dir_fd=folder.descriptor)
         raise
+    finally:
+        _unfinished.discard(os.path.join(folder.path, temporary))
     if is_durable:
         _sync_folder(folder)
 
@@ -158,10 +165,20 @@ def _create(folder: _Folder, *, is_private: bool) -> tuple[str, BinaryIO]:
     while True:
         name = f".cce-{os.urandom(8).hex()}.tmp"
         mode = 0o600 if is_private else 0o666
+        path = os.path.join(folder.path, name)
+        _unfinished.add(path)
         descriptor = os.open(folder.place(name), _CREATE, mode, dir_fd=folder.descriptor)
         if _is_kept(descriptor):
             return name, open(descriptor, "wb", _BUFFER_BYTES)
         os.close(descriptor)
+        _unfinished.discard(path)
+
+
+def _remove_unfinished() -> None:
+    """What a signal leaves to do when it ends the process in the middle of writing."""
+    for path in tuple(_unfinished):
+        with contextlib.suppress(OSError):
+            os.unlink(path)
 
 
 def _remove_leftovers(folder: _Folder) -> None:

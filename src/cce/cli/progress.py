@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import sys
 import time
@@ -23,6 +24,8 @@ class Progress:
         """Tell how far the work is; cheap enough to be called for every file."""
         if self._is_watched and time.monotonic() >= self._next_time:
             self._next_time = time.monotonic() + _INTERVAL
+            if not self._is_drawn:
+                atexit.register(self._wipe)  # where a signal ends the process, nothing is left by `with`
             self._is_drawn = True
             self._draw(f"{verb} {n_done} of {n_all} {noun}")
 
@@ -31,7 +34,11 @@ class Progress:
 
     def __exit__(self, *_: object) -> None:
         if self._is_drawn:
-            self._draw("")
+            atexit.unregister(self._wipe)
+            self._wipe()
+
+    def _wipe(self) -> None:
+        self._draw("")
 
     def _draw(self, line: str) -> None:
         with contextlib.suppress(OSError):

@@ -3,12 +3,18 @@
 Paths enter in order, and one segment of all of them leaves in the same order, whatever ran where.
 Parsing holds the interpreter's lock, so threads would not help. The calling process takes batches
 like the others, so nobody waits for a start.
+
+A worker never outlives the calling process, whatever ends that one: see `_die_with_parent`.
 """
 
 from __future__ import annotations
 
+import _thread
+import atexit
+import contextlib
 import hashlib
 import os
+import signal
 import sys
 import threading
 import warnings
@@ -32,7 +38,7 @@ from cce.retrieval.token_counts import MANY_BYTES, TokenCounter, count_span_toke
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from multiprocessing.connection import Connection
-    from multiprocessing.context import ForkContext, SpawnContext
+    from multiprocessing.context import ForkContext, ForkProcess, SpawnContext, SpawnProcess
 
     BaseContext = ForkContext | SpawnContext
 
@@ -40,6 +46,10 @@ if TYPE_CHECKING:
 _MIN_BYTES = 1_000_000
 _BATCH_BYTES = 250_000
 _MAX_PROCESSES = 8
+
+# What may end a worker before it is set up. Kept from it until then, it ends no process in disorder.
+_HELD = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
 class Counter(Protocol):
@@ -147,8 +157,9 @@ def _process_together(
         counter = context.Value("q", 0)
     except (ImportError, OSError):  # systems without shared semaphores
         return _process_here(batches, told)
-    workers = [_Worker(context, batches, counter) for _ in range(n_processes - 1)]
+    team = _Team(context)
     try:
+        workers = [team.start(batches, counter) for _ in range(n_processes - 1)]
         results: dict[int, Processed] = {}
         for position in _take(counter, len(batches)):
             told(sum(len(batch.paths) for batch in batches[:position]))
@@ -156,8 +167,7 @@ def _process_together(
         for worker in workers:
             results.update(worker.results())
     finally:
-        for worker in workers:
-            worker.stop()
+        team.stop()
     # What a worker had done when it died is lost, and shows as missing here.
     return [results[n] if n in results else _process_alone(batches[n]) for n in range(len(batches))]
 
@@ -167,11 +177,12 @@ def _process_alone(batch: Batch) -> Processed:
     parts = []
     for path in batch.paths:
         context = _context()
-        worker = _Worker(context, [batch._replace(paths=(path,))], context.Value("q", 0))
+        team = _Team(context)
         try:
+            worker = team.start([batch._replace(paths=(path,))], context.Value("q", 0))
             results = worker.results()
         finally:
-            worker.stop()
+            team.stop()
         if not results:
             raise CorpusError(
                 f"{batch.root}: {path}: a worker process died while indexing it; "
@@ -181,23 +192,53 @@ def _process_alone(batch: Batch) -> Processed:
     return _join(parts)
 
 
-class _Worker:
-    """Another process that takes batches until none is left, and then hands over what became of them."""
+class _Team:
+    """Worker processes, and the pipe by which they notice that the calling process is gone."""
 
-    def __init__(self, context: BaseContext, batches: Sequence[Batch], counter: Counter) -> None:
-        """Starts at once."""
-        self._results, sender = context.Pipe(duplex=False)
-        self._process = context.Process(target=_work, args=(sender, batches, counter), daemon=True)
-        with warnings.catch_warnings():
+    def __init__(self, context: BaseContext) -> None:
+        """Nothing is ever written to the pipe: it ends with the only process that could."""
+        self._context = context
+        self._life, self._life_end = context.Pipe(duplex=False)
+        self._workers: list[_Worker] = []
+        # For a signal: `multiprocessing` would first take the semaphores from workers that start.
+        atexit.register(self.stop)
+
+    def start(self, batches: Sequence[Batch], counter: Counter) -> _Worker:
+        """One worker more."""
+        results, sender = self._context.Pipe(duplex=False)
+        # A forked worker has copies of all that is open here. With a reading end it would never notice
+        # that nobody reads, with the end of `life` nobody would notice that the calling process is gone.
+        copies = [results, self._life_end, *(worker.connection for worker in self._workers)]
+        is_forked = self._context.get_start_method() == "fork"
+        setup = _Setup(sender, self._life, tuple(copies) if is_forked else ())
+        process = self._context.Process(target=_work, args=(setup, batches, counter), daemon=True)
+        with _signals_held(), warnings.catch_warnings():
             # Forking with threads about is warned of. Those here wait in numpy's pool, which survives it.
             warnings.simplefilter("ignore", DeprecationWarning)
-            self._process.start()
+            process.start()
+            self._workers.append(_Worker(process, results))
         sender.close()  # so that the end of the worker is the end of the pipe
+        return self._workers[-1]
+
+    def stop(self) -> None:
+        """End all of them, whatever they are doing."""
+        for worker in self._workers:
+            worker.stop()
+        self._life.close()
+        self._life_end.close()
+        atexit.unregister(self.stop)
+
+
+class _Worker(NamedTuple):
+    """Another process that takes batches until none is left, and then hands over what became of them."""
+
+    process: ForkProcess | SpawnProcess
+    connection: Connection
 
     def results(self) -> dict[int, Processed]:
         """By position of the batch; empty if the worker died. Raises what the worker raised."""
         try:
-            outcome = self._results.recv()
+            outcome = self.connection.recv()
         except (EOFError, OSError):
             return {}
         if isinstance(outcome, BaseException):
@@ -207,20 +248,77 @@ class _Worker:
 
     def stop(self) -> None:
         """End the process, whatever it is doing."""
-        self._results.close()
-        self._process.terminate()
-        self._process.join()
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
 
 
-def _work(sender: Connection, batches: Sequence[Batch], counter: Counter) -> None:
-    import signal
+class _Setup(NamedTuple):
+    """What a worker needs besides its work."""
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the calling process's affair
+    sender: Connection
+    life: Connection
+    copies: tuple[Connection, ...]
+    """What a forked worker must not keep open."""
+
+
+@contextlib.contextmanager
+def _signals_held() -> Iterator[None]:
+    """Signals wait meanwhile, and in a process started meanwhile until it lets them through."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _work(setup: _Setup, batches: Sequence[Batch], counter: Counter) -> None:
+    for copy in setup.copies:
+        copy.close()
+    _die_with_parent(setup.life)
+    _set_signals()
     try:
         taken = _take(counter, len(batches))
-        sender.send({n: process_batch(batches[n], batches[n].parse_seconds) for n in taken})
+        setup.sender.send({n: process_batch(batches[n], batches[n].parse_seconds) for n in taken})
+    except BrokenPipeError:  # nobody waits for it any more
+        return
     except Exception as exc:
-        sender.send(exc)
+        with contextlib.suppress(Exception):
+            setup.sender.send(exc)
+
+
+def _set_signals() -> None:
+    """An interrupt is the calling process's affair, and its handlers are not the worker's."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in _HELD:
+        if callable(signal.getsignal(number)):
+            signal.signal(number, signal.SIG_DFL)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HELD)
+
+
+def _die_with_parent(life: Connection) -> None:
+    """End this process as soon as the calling one has ended.
+
+    On Linux the kernel does it, also in the middle of parsing, which holds the interpreter's lock. A
+    thread does it everywhere else, between two files, and here if the other one is gone already.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(ImportError, OSError, AttributeError):
+            import ctypes
+
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
+    _thread.start_new_thread(_end_with, (life,))  # `threading` would wait until it runs
+
+
+def _end_with(life: Connection) -> None:
+    """Wait for the end of the calling process; nothing is ever sent."""
+    with contextlib.suppress(EOFError, OSError):
+        life.recv_bytes()
+    os._exit(1)
 
 
 def _take(counter: Counter, n_batches: int) -> Iterator[int]:
