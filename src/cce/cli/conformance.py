@@ -8,6 +8,7 @@ import click
 
 from cce.cli.exits import warn, write_result
 from cce.cli.options import cache_option, refuse_empty
+from cce.cli.paths import DIRECTORY, FILE
 from cce.cli.progress import Progress
 from cce.errors import UsageError
 
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
     "  cce conformance src -o chunks.json\n"
     "  cce conformance src -o - | head",
 )
-@click.argument("directory", metavar="DIR", callback=refuse_empty)
+@click.argument("directory", type=DIRECTORY, metavar="DIR", callback=refuse_empty)
 @click.option(
     "-o",
     "--output",
     default="conformance.json",
     show_default=True,
+    type=FILE,
     metavar="FILE",
     help="Where to write; - is standard output.",
 )

@@ -9,6 +9,7 @@ import click
 
 from cce.cli.exits import warn, write_result
 from cce.cli.options import cache_option, directory_option, parse_backends, require_one_corpus
+from cce.cli.paths import FILE
 from cce.cli.progress import Progress
 from cce.domain.case import Case
 from cce.quoting import on_one_line, quoted
@@ -27,7 +28,7 @@ _N_LINES_SHOWN = 5
     "  cce explain eval/code.jsonl overdue-fee-cap --backend hybrid --dir src\n"
     "  cce explain eval/code.jsonl overdue-fee-cap --json",
 )
-@click.argument("fixtures", metavar="SET")
+@click.argument("fixtures", type=FILE, metavar="SET")
 @click.argument("case_id", metavar="ID")
 @click.option(
     "--backend",
@@ -36,7 +37,9 @@ _N_LINES_SHOWN = 5
     help="Backends to explain: bm25, vector, hybrid (these three by default), bm25-okapi, bm25-plus, bm25-l.",
 )
 @directory_option()
-@click.option("--store", metavar="FILE", help="Explain with the index in this store instead of a directory.")
+@click.option(
+    "--store", type=FILE, metavar="FILE", help="Explain with the index in this store instead of a directory."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the explanation as cce.explain/v1 JSON.")
 @cache_option
 def command(
