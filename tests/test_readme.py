@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,37 @@ def test_every_option_of_the_readme_is_in_the_help(command: str, run_cce: Run, r
     options = set(re.findall(r"^\| `(--[a-z-]+)", section[1], re.MULTILINE)) if section else set()
     help_text = run_cce(command, "--help").stdout.decode()
     assert {option for option in options if option not in help_text} == set()
+
+
+_SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_TARGET = re.compile(r"(?<![0-9&>])>{1,2}\s*([^\s>&]+)")
+
+
+def test_no_shown_redirection_overwrites_a_file_that_is_there(root: Path) -> None:
+    blocks = [
+        block
+        for page in (root / "README.md", root / "eval" / "README.md")
+        for block in _SHELL.findall(page.read_text("utf-8"))
+    ]
+    targets = {target for block in blocks for target in _TARGET.findall(block)}
+    assert "eval/my.gate.toml" in targets
+    assert {target for target in targets if (root / target).exists()} == set()
+
+
+def test_the_gate_from_zero_works_and_leaves_the_shipped_one_alone(
+    run_cce: Run, root: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(root / "eval", tmp_path / "eval")
+    shutil.copytree(root / "test_fixtures", tmp_path / "test_fixtures")
+    before = {path: path.read_bytes() for path in (tmp_path / "eval").iterdir() if path.is_file()}
+    text = (root / "README.md").read_text("utf-8")
+    block = next(block for block in _SHELL.findall(text) if "<<'TOML'" in block)
+    policy = re.search(r"^cat >(\S+) <<'TOML'\n(.*?)^TOML$", block, re.MULTILINE | re.DOTALL)
+    assert policy is not None
+    (tmp_path / policy[1]).write_text(policy[2], "utf-8")
+    commands = re.findall(r"^cce (gate [^&#]*)", block, re.MULTILINE)
+    assert len(commands) == 2
+    for command in commands:
+        result = run_cce(*shlex.split(command), cwd=tmp_path)
+        assert (result.returncode, result.stdout.decode().partition("\n")[0]) == (0, "GATE: GO")
+    assert {path: path.read_bytes() for path in before} == before

@@ -62,7 +62,7 @@ def command(
 
     from cce.labels.explain import cases_called, explain_case
     from cce.measurement.fixtures import read_fixture_set
-    from cce.pipeline import Plan, corpus_name, index_corpus
+    from cce.pipeline import Plan, corpus_name, foreign_corpus, index_corpus
     from cce.report.explanation import render_explanation_text
     from cce.report.explanation_json import render_explanation_json
 
@@ -73,7 +73,8 @@ def command(
     with Progress() as progress:
         indexed = index_corpus(plan, corpus, progress)
         explanation = explain_case(fixture_set, case, corpus, indexed, names, progress)
-    for notice in indexed.notices:
+    foreign = foreign_corpus(fixture_set, corpus) if store is None else None
+    for notice in (*([] if foreign is None else [foreign]), *indexed.notices):
         warn(notice)
     if others:
         warn(_repeated_id(fixtures, case, others))

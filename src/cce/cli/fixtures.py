@@ -292,22 +292,29 @@ def _corpus(fixtures: str, directory: str | None) -> str:
     from cce.domain.case import FixtureSet
     from cce.measurement.fixture_line import Header
     from cce.measurement.fixtures import stream_entries
-    from cce.pipeline import Plan, corpus_name
 
     _, first = next(stream_entries(fixtures))
     corpus = first.corpus if isinstance(first, Header) else None
-    return corpus_name(Plan(fixtures, directory, (), is_comparison=False), FixtureSet(fixtures, corpus, ()))
+    return _corpus_of(FixtureSet(fixtures, corpus, ()), directory)
 
 
 def _corpus_of_drafts(revision: Revision, directory: str | None) -> str:
     """The corpus of a set whose cases need not be whole."""
     from cce.domain.case import FixtureSet
     from cce.labels.labelling import corpus_in_header
-    from cce.pipeline import Plan, corpus_name
 
-    corpus = corpus_in_header(revision)
-    plan = Plan(revision.path, directory, (), is_comparison=False)
-    return corpus_name(plan, FixtureSet(revision.path, corpus, ()))
+    return _corpus_of(FixtureSet(revision.path, corpus_in_header(revision), ()), directory)
+
+
+def _corpus_of(fixtures: FixtureSet, directory: str | None) -> str:
+    """The corpus of a set of which only path and header matter."""
+    from cce.pipeline import Plan, corpus_name, foreign_corpus
+
+    corpus = corpus_name(Plan(fixtures.path, directory, (), is_comparison=False), fixtures)
+    foreign = foreign_corpus(fixtures, corpus)
+    if foreign is not None:
+        warn(foreign)
+    return corpus
 
 
 def _line_table(fixtures: FixtureSet, directory: str | None) -> LineTable:
