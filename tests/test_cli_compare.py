@@ -222,6 +222,23 @@ def test_common_without_a_shared_case_is_refused(folder: Path, capsysbinary: Cap
     assert refused(capsysbinary, "old.json", "new.json", "--common").startswith("the reports share no case")
 
 
+@pytest.mark.parametrize("options", [[], ["--common"]])
+def test_equal_ids_with_other_ks_are_told_from_other_ids(
+    folder: Path, capsysbinary: Capture, options: list[str]
+) -> None:
+    save(folder / "new.json", score("hybrid", *(case(f"q{n}", 1.0, k=5) for n in range(1, 8))))
+    assert refused(capsysbinary, "old.json", "new.json", *options) == (
+        "the reports share no case, since the 7 ids they share have another k each: 'q1' (10 and 5), "
+        "'q2' (10 and 5), 'q3' (10 and 5), 'q4' (10 and 5), 'q5' (10 and 5), …: "
+        "compare reports of one fixture set, made with the same k"
+    )
+    save(folder / "new.json", score("hybrid", case("q3", 1.0, k=4), case("elsewhere", 1.0)))
+    assert refused(capsysbinary, "old.json", "new.json", *options) == (
+        "the reports share no case, since the 1 id they share has another k: 'q3' (10 and 4): "
+        "compare reports of one fixture set, made with the same k"
+    )
+
+
 def test_cases_are_paired_by_id_whatever_their_order(folder: Path, capsysbinary: Capture) -> None:
     before = as_json(capsysbinary, "old.json", "new.json")
     new = [case("q7", 0.5), *(case(f"q{n}", 1.0) for n in range(6, 0, -1))]

@@ -22,16 +22,21 @@ from cce.measurement.fixtures import read_fixture_set, stream_entries
 from cce.measurement.notices import notices
 from cce.measurement.scoring import score_backend
 from cce.measurement.spans import LineWeights
+from cce.quoting import on_one_line, quoted
 from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.cache import Cache
 from cce.retrieval.index import Index
 from cce.retrieval.indexing import IndexedCorpus, Watch, index_directory
 from cce.retrieval.membership import notices_of_read
+from cce.work_tree import is_outside
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison
     from cce.domain.evidence import Evidence, EvidenceOptions
     from cce.measurement.evidence import BackendFigures
+
+
+_CI_VALUES = ("true", "1")
 
 
 class Plan(NamedTuple):
@@ -130,7 +135,11 @@ def weigh(
 
 
 def corpus_name(plan: Plan, fixtures: FixtureSet) -> str:
-    """The corpus as reports name it, a store or a directory: as given, never normalised."""
+    """The corpus as reports name it, a store or a directory: as given, never normalised.
+
+    Raises UsageError if there is none, and under CI for one that a set names outside its git work tree: there
+    the set may be a stranger's, and reports show what the corpus holds.
+    """
     if plan.store is not None:
         return plan.store
     if plan.directory is not None:
@@ -140,15 +149,38 @@ def corpus_name(plan: Plan, fixtures: FixtureSet) -> str:
             f"{fixtures.path}: no corpus: give --dir DIR or --store FILE, or start the set with "
             '{"schema": "cce.relevance/v1", "corpus": "DIR"}'
         )
+    named = _named_corpus(fixtures, fixtures.corpus)
+    fault = foreign_corpus(fixtures, named)
+    if fault is not None and os.environ.get("CI", "").lower() in _CI_VALUES:
+        raise UsageError(fault)
+    return named
+
+
+def foreign_corpus(fixtures: FixtureSet, corpus: str) -> str | None:
+    """A warning if `corpus` is what the set names, and leaves the git work tree that holds the set."""
+    if fixtures.corpus is None or corpus != _named_corpus(fixtures, fixtures.corpus):
+        return None
+    if not is_outside(corpus, fixtures.path):
+        return None
+    fault = f"its corpus {quoted(fixtures.corpus)} lies outside the git work tree that holds the set"
+    way_out = "if it is meant, name it with --dir, or as dir in the policy of a gate"
+    return f"{on_one_line(fixtures.path)}: {fault}: {way_out}"
+
+
+def _named_corpus(fixtures: FixtureSet, corpus: str) -> str:
     # Joined with `/` on every system, so that the report's bytes are the same.
-    return posixpath.join(os.path.dirname(fixtures.path), fixtures.corpus)
+    return posixpath.join(os.path.dirname(fixtures.path), corpus)
 
 
 def planned_corpus(plan: Plan) -> str:
     """`corpus_name` before the set is read: of the set only its first entry is. Raises CceError."""
-    _, first = next(stream_entries(plan.fixtures))
-    corpus = first.corpus if isinstance(first, Header) else None
-    return corpus_name(plan, FixtureSet(plan.fixtures, corpus, ()))
+    return corpus_name(plan, header_of(plan.fixtures))
+
+
+def header_of(fixtures: str) -> FixtureSet:
+    """The set at this path without its cases: only its first entry is read. Raises FixtureError."""
+    _, first = next(stream_entries(fixtures))
+    return FixtureSet(fixtures, first.corpus if isinstance(first, Header) else None, ())
 
 
 def corpus_directories(plan: Plan) -> tuple[str, ...]:
@@ -183,7 +215,9 @@ def rank_cases(
 
 def all_notices(fixtures: FixtureSet, indexed: IndexedCorpus) -> tuple[str, ...]:
     """What makes figures doubtful without changing them: of the corpus, then of the set."""
+    foreign = foreign_corpus(fixtures, indexed.root) if indexed.is_directory else None
     return (
+        *([] if foreign is None else [foreign]),
         *indexed.notices,
         *notices_of_read(indexed, {fixtures.path: "fixture set"}),
         *notices(fixtures, indexed.index.chunks.kinds_by_file, indexed.why_absent),

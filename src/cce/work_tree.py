@@ -1,18 +1,38 @@
-"""Where a git work tree begins: found by its `.git` entry, no git is started and nothing in it is read."""
+"""Git work trees: which one holds a file, and whether a path leaves it. Git itself is never asked."""
 
 from __future__ import annotations
 
 import os
 
+_GIT = ".git"  # a folder in a clone, a file in a worktree or a submodule
+
 
 def path_in_work_tree(path: str) -> str | None:
     """`path` as git names it, relative to the work tree that holds it, with `/`; None outside of any."""
     absolute = os.path.abspath(path)
-    folder = os.path.dirname(absolute)
-    # A folder in a clone, a file in a worktree or a submodule: either one marks the root.
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        parent = os.path.dirname(folder)
-        if parent == folder:
+    root = _root_above(os.path.dirname(absolute))
+    return None if root is None else os.path.relpath(absolute, root).replace(os.sep, "/")
+
+
+def is_outside(path: str, file: str) -> bool:
+    """Whether `path`, its links followed, leaves the git work tree that holds `file`; False if none does.
+
+    What git keeps for itself is no part of a work tree: a checkout in CI has its token there.
+    """
+    root = _root_above(os.path.realpath(os.path.dirname(file)))
+    if root is None:
+        return False
+    inner = os.path.realpath(path)
+    if inner != root and not inner.startswith(root.rstrip(os.sep) + os.sep):
+        return True
+    return _GIT in inner[len(root) :].split(os.sep)
+
+
+def _root_above(folder: str) -> str | None:
+    """The nearest folder from `folder` up that has an entry `.git`."""
+    while not os.path.lexists(os.path.join(folder, _GIT)):
+        above = os.path.dirname(folder)
+        if above == folder:
             return None
-        folder = parent
-    return os.path.relpath(absolute, folder).replace(os.sep, "/")
+        folder = above
+    return folder

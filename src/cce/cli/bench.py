@@ -6,6 +6,7 @@ import click
 
 from cce.cli.exits import warn, write_result
 from cce.cli.options import directory_option, parse_backends
+from cce.cli.paths import FILE
 from cce.cli.progress import Progress
 
 
@@ -17,7 +18,7 @@ from cce.cli.progress import Progress
     "  cce bench --dir src --repeat 3 --backend bm25\n"
     "  cce bench eval/code.jsonl --json",
 )
-@click.argument("fixtures", metavar="[SET]", required=False)
+@click.argument("fixtures", type=FILE, metavar="[SET]", required=False)
 @directory_option("Corpus directory: wins over the one the set names; the current one without a set.")
 @click.option(
     "--backend",

@@ -9,6 +9,7 @@ import click
 
 from cce.cli.exits import warn
 from cce.cli.options import evidence_options, split_names
+from cce.cli.paths import FILE
 from cce.cli.report_files import (
     parse_report_files,
     report_option,
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     "  cce relevance eval/code.jsonl --json > new.json\n"
     "  cce compare old.json new.json --backend hybrid --evidence",
 )
-@click.argument("old", metavar="OLD.json")
-@click.argument("new", metavar="NEW.json")
+@click.argument("old", type=FILE, metavar="OLD.json")
+@click.argument("new", type=FILE, metavar="NEW.json")
 @click.option(
     "--backend",
     "backends",

@@ -10,6 +10,7 @@ import click
 from cce.cli.exits import warn, write_result
 from cce.cli.options import cache_option, refuse_empty
 from cce.cli.outputs import is_foreign, refuse_output, warn_of_indexed
+from cce.cli.paths import DIRECTORY, FILE
 from cce.cli.progress import Progress
 from cce.errors import UsageError
 from cce.quoting import on_one_line
@@ -28,10 +29,11 @@ DEFAULT_OUTPUT = "conformance.json"
     "  cce conformance src -o chunks.json\n"
     "  cce conformance src -o - | head",
 )
-@click.argument("directory", metavar="DIR", callback=refuse_empty)
+@click.argument("directory", type=DIRECTORY, metavar="DIR", callback=refuse_empty)
 @click.option(
     "-o",
     "--output",
+    type=FILE,
     metavar="FILE",
     help=f"Where to write, {DEFAULT_OUTPUT} by default; - is standard output.",
 )

@@ -9,6 +9,7 @@ import click
 
 from cce.cli.exits import warn, write_result
 from cce.cli.options import cache_option, directory_option, parse_backends, require_one_corpus
+from cce.cli.paths import FILE
 from cce.cli.progress import Progress
 from cce.domain.case import Case
 from cce.quoting import on_one_line, quoted
@@ -27,7 +28,7 @@ _N_LINES_SHOWN = 5
     "  cce explain eval/code.jsonl overdue-fee-cap --backend hybrid --dir src\n"
     "  cce explain eval/code.jsonl overdue-fee-cap --json",
 )
-@click.argument("fixtures", metavar="SET")
+@click.argument("fixtures", type=FILE, metavar="SET")
 @click.argument("case_id", metavar="ID")
 @click.option(
     "--backend",
@@ -36,7 +37,9 @@ _N_LINES_SHOWN = 5
     help="Backends to explain: bm25, vector, hybrid (these three by default), bm25-okapi, bm25-plus, bm25-l.",
 )
 @directory_option()
-@click.option("--store", metavar="FILE", help="Explain with the index in this store instead of a directory.")
+@click.option(
+    "--store", type=FILE, metavar="FILE", help="Explain with the index in this store instead of a directory."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the explanation as cce.explain/v1 JSON.")
 @cache_option
 def command(
@@ -59,7 +62,7 @@ def command(
 
     from cce.labels.explain import cases_called, explain_case
     from cce.measurement.fixtures import read_fixture_set
-    from cce.pipeline import Plan, corpus_name, index_corpus
+    from cce.pipeline import Plan, corpus_name, foreign_corpus, index_corpus
     from cce.report.explanation import render_explanation_text
     from cce.report.explanation_json import render_explanation_json
     from cce.retrieval.membership import notices_of_read
@@ -71,7 +74,9 @@ def command(
     with Progress() as progress:
         indexed = index_corpus(plan, corpus, progress)
         explanation = explain_case(fixture_set, case, corpus, indexed, names, progress)
-    for notice in (*indexed.notices, *notices_of_read(indexed, {fixtures: "fixture set"})):
+    foreign = foreign_corpus(fixture_set, corpus) if store is None else None
+    of_set = () if foreign is None else (foreign,)
+    for notice in (*of_set, *indexed.notices, *notices_of_read(indexed, {fixtures: "fixture set"})):
         warn(notice)
     if others:
         warn(_repeated_id(fixtures, case, others))

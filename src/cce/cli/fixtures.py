@@ -9,6 +9,7 @@ import click
 from cce.cli.exits import ExitCode, say, warn, write_result
 from cce.cli.options import cache_option, directory_option, require_one_corpus
 from cce.cli.outputs import refuse_output, warn_of_indexed
+from cce.cli.paths import FILE
 from cce.cli.progress import Progress
 from cce.errors import UsageError
 from cce.quoting import on_one_line
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from cce.retrieval.indexing import IndexedCorpus, Watch
 
 _STORE = click.option(
-    "--store", metavar="FILE", help="Use the index in this store instead of a directory; pins stay unchecked."
+    "--store",
+    type=FILE,
+    metavar="FILE",
+    help="Use the index in this store instead of a directory; pins stay unchecked.",
 )
 _WRITE = click.option("--write", is_flag=True, help="Change SET instead of showing a diff.")
 
@@ -39,7 +43,7 @@ def command() -> None:
 
 
 @command.command(short_help="find labels that are wrong, stale or worth little")
-@click.argument("fixtures", metavar="SET")
+@click.argument("fixtures", type=FILE, metavar="SET")
 @directory_option()
 @_STORE
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as cce.lint/v1 JSON.")
@@ -51,7 +55,9 @@ def command() -> None:
     show_default=True,
     help="The least to report.",
 )
-@click.option("--report", metavar="FILE", help="A saved report of SET, to say what spread it measured.")
+@click.option(
+    "--report", type=FILE, metavar="FILE", help="A saved report of SET, to say what spread it measured."
+)
 @cache_option
 def lint(
     fixtures: str,
@@ -90,7 +96,7 @@ def lint(
 
 
 @command.command(short_help="note which text each anchor was made for")
-@click.argument("fixtures", metavar="SET")
+@click.argument("fixtures", type=FILE, metavar="SET")
 @directory_option()
 @_WRITE
 @click.option("--renew", is_flag=True, help="Renew stale pins as well: the labels hold for the new text.")
@@ -120,7 +126,7 @@ def pin(fixtures: str, directory: str | None, write: bool, renew: bool, ids: tup
 
 
 @command.command(short_help="let stale anchors follow their text")
-@click.argument("fixtures", metavar="SET")
+@click.argument("fixtures", type=FILE, metavar="SET")
 @directory_option()
 @_WRITE
 def reanchor(fixtures: str, directory: str | None, write: bool) -> None:
@@ -153,14 +159,20 @@ def reanchor(fixtures: str, directory: str | None, write: bool) -> None:
 
 
 @command.command(short_help="make cases to judge out of real queries")
-@click.option("--from", "source", required=True, metavar="FILE", help="Queries; - is standard input.")
+@click.option(
+    "--from", "source", required=True, type=FILE, metavar="FILE", help="Queries; - is standard input."
+)
 @directory_option("The directory to search; the current one by default.")
-@click.option("--store", metavar="FILE", help="Search the index in this store; label then needs --dir.")
+@click.option(
+    "--store", type=FILE, metavar="FILE", help="Search the index in this store; label then needs --dir."
+)
 @click.option(
     "--k", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="Results a backend."
 )
 @click.option("--backend", "backends", metavar="A,B,..", help="Backends to pool, all three by default.")
-@click.option("-o", "--output", default="-", metavar="FILE", help="A new file; standard output by default.")
+@click.option(
+    "-o", "--output", default="-", type=FILE, metavar="FILE", help="A new file; standard output by default."
+)
 @cache_option
 def draft(
     source: str,
@@ -213,7 +225,7 @@ def draft(
 
 
 @command.command(short_help="judge the candidates of drafts at the terminal")
-@click.argument("fixtures", metavar="SET")
+@click.argument("fixtures", type=FILE, metavar="SET")
 @directory_option()
 @click.option("--case", "ids", multiple=True, metavar="ID", help="Only this case; may be repeated.")
 def label(fixtures: str, directory: str | None, ids: tuple[str, ...]) -> None:
@@ -293,20 +305,28 @@ def _index(
 
 def _corpus(fixtures: str, directory: str | None) -> str:
     """The corpus of the set `fixtures`, of which only the first entry is read."""
-    from cce.pipeline import Plan, planned_corpus
+    from cce.pipeline import header_of
 
-    return planned_corpus(Plan(fixtures, directory, (), is_comparison=False))
+    return _corpus_of(header_of(fixtures), directory)
 
 
 def _corpus_of_drafts(revision: Revision, directory: str | None) -> str:
     """The corpus of a set whose cases need not be whole."""
     from cce.domain.case import FixtureSet
     from cce.labels.labelling import corpus_in_header
-    from cce.pipeline import Plan, corpus_name
 
-    corpus = corpus_in_header(revision)
-    plan = Plan(revision.path, directory, (), is_comparison=False)
-    return corpus_name(plan, FixtureSet(revision.path, corpus, ()))
+    return _corpus_of(FixtureSet(revision.path, corpus_in_header(revision), ()), directory)
+
+
+def _corpus_of(fixtures: FixtureSet, directory: str | None) -> str:
+    """The corpus of a set of which only path and header matter."""
+    from cce.pipeline import Plan, corpus_name, foreign_corpus
+
+    corpus = corpus_name(Plan(fixtures.path, directory, (), is_comparison=False), fixtures)
+    foreign = foreign_corpus(fixtures, corpus)
+    if foreign is not None:
+        warn(foreign)
+    return corpus
 
 
 def _line_table(fixtures: FixtureSet, directory: str | None) -> LineTable:

@@ -9,6 +9,7 @@ import click
 from cce.cli.exits import ExitCode, ReaderLeft, silence_stdout, warn
 from cce.cli.options import cache_option
 from cce.cli.outputs import output_fault, warn_of_indexed
+from cce.cli.paths import FILE
 from cce.cli.progress import Progress
 from cce.cli.report_files import (
     parse_report_files,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     "  cce gate eval/gate.toml\n"
     "  cce gate eval/gate.toml --strict --report markdown=comment.md",
 )
-@click.argument("policy_path", metavar="POLICY.toml")
+@click.argument("policy_path", type=FILE, metavar="POLICY.toml")
 @click.option(
     "--accept",
     "is_accepting",

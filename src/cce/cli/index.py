@@ -10,6 +10,7 @@ import click
 from cce.cli.exits import warn, write_result
 from cce.cli.options import cache_option, refuse_empty
 from cce.cli.outputs import refuse_output, warn_of_indexed
+from cce.cli.paths import DIRECTORY, FILE
 from cce.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     "  cce index src --store /tmp/src.index.json\n"
     "  cce index --embedder ollama",
 )
-@click.argument("directory", metavar="[DIR]", default=".", callback=refuse_empty)
-@click.option("--store", "store_path", metavar="FILE", help="Where to write; DIR/.cce/index.json by default.")
+@click.argument("directory", type=DIRECTORY, metavar="[DIR]", default=".", callback=refuse_empty)
+@click.option(
+    "--store", "store_path", type=FILE, metavar="FILE", help="Where to write; DIR/.cce/index.json by default."
+)
 @click.option(
     "--embedder",
     "embedder_name",

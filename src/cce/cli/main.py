@@ -73,7 +73,9 @@ class _LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+        # While a shell completes a line, nobody reads what is wrong with it.
+        is_typed = not ctx.resilient_parsing
+        if is_typed and args and args[0] not in _COMMANDS and not args[0].startswith("-"):
             import difflib
 
             nearest = difflib.get_close_matches(args[0], _COMMANDS, n=1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from cce.cli.paths import DIRECTORY
 from cce.errors import UsageError
 from cce.registry import unknown_name
 from cce.retrieval.backends.catalog import BACKENDS, DEFAULT_BACKENDS
@@ -60,7 +61,9 @@ def directory_option(
     description: str = "Corpus directory; wins over the one the set names.",
 ) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
     """Give a command `--dir`, which it receives as `directory: str | None`; an empty one is refused."""
-    return click.option("--dir", "directory", metavar="DIR", callback=refuse_empty, help=description)
+    return click.option(
+        "--dir", "directory", type=DIRECTORY, metavar="DIR", callback=refuse_empty, help=description
+    )
 
 
 def split_names(typed: str) -> tuple[str, ...]:

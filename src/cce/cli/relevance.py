@@ -15,6 +15,7 @@ from cce.cli.options import (
     parse_comparison,
     require_one_corpus,
 )
+from cce.cli.paths import FILE
 from cce.cli.progress import Progress
 from cce.cli.report_files import (
     parse_report_files,
@@ -43,9 +44,11 @@ if TYPE_CHECKING:
     "  cce relevance eval/code.jsonl --json > report.json\n"
     "  cce relevance eval/code.jsonl --evidence --report html=report.html",
 )
-@click.argument("fixtures", metavar="FIXTURES")
+@click.argument("fixtures", type=FILE, metavar="FIXTURES")
 @directory_option()
-@click.option("--store", metavar="FILE", help="Score the index in this store instead of a directory.")
+@click.option(
+    "--store", type=FILE, metavar="FILE", help="Score the index in this store instead of a directory."
+)
 @click.option(
     "--backend",
     "backends",

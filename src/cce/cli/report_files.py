@@ -17,6 +17,7 @@ from click.core import ParameterSource
 from cce.atomic import write_atomically
 from cce.cli.exits import OutputError, write_result
 from cce.cli.outputs import identity, output_fault, warn_of_indexed
+from cce.cli.paths import FormatAndPath
 from cce.errors import UsageError
 from cce.quoting import on_one_line
 from cce.registry import unknown_name
@@ -48,6 +49,7 @@ def report_option(command: _Command) -> _Command:
         "--report",
         "reports",
         multiple=True,
+        type=FormatAndPath(("text", "json", "markdown", "html", "junit", "github")),
         metavar="FORMAT=PATH",
         help="Write a report: text, json, markdown, html, junit or github, as in html=report.html; "
         "- is standard output. May be given again.",

@@ -9,6 +9,7 @@ import click
 from cce.cli.colours import has_colours, paint_path, paint_terms
 from cce.cli.exits import say, warn, write_result
 from cce.cli.options import cache_option, directory_option, parse_backends, require_one_corpus
+from cce.cli.paths import FILE
 from cce.cli.progress import Progress
 from cce.errors import UsageError
 from cce.quoting import on_one_line
@@ -28,7 +29,11 @@ if TYPE_CHECKING:
 @click.argument("query", metavar="QUERY")
 @directory_option("Directory to search; the current one by default.")
 @click.option(
-    "--store", "store_path", metavar="FILE", help="Store to search; DIR/.cce/index.json if it is there."
+    "--store",
+    "store_path",
+    type=FILE,
+    metavar="FILE",
+    help="Store to search; DIR/.cce/index.json if it is there.",
 )
 @click.option("--backend", default="hybrid", show_default=True, metavar="NAME", help="How to rank.")
 @click.option(

@@ -6,6 +6,7 @@ import click
 
 from cce.cli.exits import write_result
 from cce.cli.options import directory_option
+from cce.cli.paths import FILE
 from cce.cli.progress import Progress
 
 
@@ -19,7 +20,11 @@ from cce.cli.progress import Progress
 )
 @directory_option("Directory to compare with; the current one by default.")
 @click.option(
-    "--store", "store_path", metavar="FILE", help="Store to look at; DIR/.cce/index.json by default."
+    "--store",
+    "store_path",
+    type=FILE,
+    metavar="FILE",
+    help="Store to look at; DIR/.cce/index.json by default.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def command(directory: str | None, store_path: str | None, as_json: bool) -> None:

@@ -12,7 +12,7 @@ from cce.domain.case import FixtureSet
 from cce.domain.gate import Acceptance, Move
 from cce.domain.scores import METRICS, BackendScore, CaseScore, TokenScore
 from cce.errors import UnknownNameError, UsageError
-from cce.measurement.pairing import pair_cases
+from cce.measurement.pairing import pair_cases, same_ids_with_other_k
 from cce.measurement.saved_reports import SavedReport
 from cce.numerals import MICRO, ordering_key
 from cce.quoting import on_one_line, quoted
@@ -56,7 +56,8 @@ def pair_with_baseline(candidate: BackendScore, baseline: BackendScore, place: s
     ids = {case.id for case in candidate.cases}
     if not any(ks.get(case.id) == case.k for case in candidate.cases):
         raise UsageError(
-            f"{on_one_line(place)}: the baseline shares no case with the set: "
+            f"{on_one_line(place)}: the baseline shares no case with the set"
+            f"{same_ids_with_other_k(baseline.cases, {case.id: case for case in candidate.cases})}: "
             "name the baseline of this set, or accept a new one with --accept"
         )
     now, then, _ = pair_cases(as_saved(candidate), baseline, only_shared=True)

@@ -5,7 +5,7 @@ Saved figures are integers of 1e-6, and so are their differences: no rounding co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cce.domain.comparison import Comparison, Difference, PairedTest
@@ -90,7 +90,10 @@ def pair_cases(
     shared = [case.id for case in old.cases if case.id in news and news[case.id].k == case.k]
     n_left_out = len(olds.keys() | news.keys()) - len(shared)
     if not shared:
-        raise UsageError("the reports share no case: compare reports of one fixture set")
+        raise UsageError(
+            f"the reports share no case{same_ids_with_other_k(old.cases, news)}: "
+            "compare reports of one fixture set, made with the same k"
+        )
     if n_left_out == 0:
         return old, new._replace(cases=tuple(news[name] for name in shared)), 0
     if not only_shared:
@@ -104,17 +107,31 @@ def pair_cases(
 
 
 def _mismatches(olds: dict[str, CaseScore], news: dict[str, CaseScore]) -> list[str]:
-    other_k = [
-        f"{quoted(name)} ({case.k} and {news[name].k})"
-        for name, case in olds.items()
-        if name in news and case.k != news[name].k
-    ]
+    other_k = _with_another_k(olds.values(), news)
     groups = (
         ("only in the old one", [quoted(name) for name in olds if name not in news]),
         ("only in the new one", [quoted(name) for name in news if name not in olds]),
         ("with another k", other_k),
     )
     return [f"{len(names)} {what}: {_first_few(names)}" for what, names in groups if names]
+
+
+def same_ids_with_other_k(olds: Iterable[CaseScore], news: Mapping[str, CaseScore]) -> str:
+    """What to say of two scores that have ids in common, all with different ks; empty if they have none."""
+    differing = _with_another_k(olds, news)
+    if not differing:
+        return ""
+    ids = "id they share has another k" if len(differing) == 1 else "ids they share have another k each"
+    return f", since the {len(differing)} {ids}: {_first_few(differing)}"
+
+
+def _with_another_k(olds: Iterable[CaseScore], news: Mapping[str, CaseScore]) -> list[str]:
+    """Each id that both have, with both ks, where these differ."""
+    return [
+        f"{quoted(case.id)} ({case.k} and {news[case.id].k})"
+        for case in olds
+        if case.id in news and case.k != news[case.id].k
+    ]
 
 
 def _compare(a: BackendScore, b: BackendScore) -> Comparison:
