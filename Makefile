@@ -1,16 +1,24 @@
 # `make demo` scores the sample set, `make test` runs all the tests; both set up .venv themselves.
+# `make quick` runs the tests that start no process, within half a minute, and lists those that took
+# longer than a second: they are to be marked `process`.
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check clean
+# Without bytecode every process compiles the sources again.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test quick check clean
 
 demo: $(VENV)/installed
 	$(BIN)/cce relevance eval/code.jsonl
 
 test: $(VENV)/installed-dev
 	$(BIN)/pytest
+
+quick: $(VENV)/installed-dev
+	$(BIN)/pytest -m "not process" --durations=10 --durations-min=1
 
 check: $(VENV)/installed-dev
 	$(BIN)/ruff check .

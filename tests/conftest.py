@@ -13,6 +13,7 @@ from hypothesis import settings
 
 from golden import Goldens
 from oracle import Oracle
+from two_speeds import TwoSpeeds
 
 # In CI the same examples every time: a new one that fails there would stop a change that is not at fault.
 settings.register_profile("ci", derandomize=True)
@@ -30,6 +31,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write what the tests measured into goldens/ (not in CI)",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The marks and the guard of the two speeds."""
+    config.pluginmanager.register(TwoSpeeds())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _kept_bytecode(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The processes that tests start share a folder of bytecode, so that only the first one compiles.
+
+    It is a temporary folder, which keeps the checkout clean, or the one that the caller has set.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+        if not os.environ.get("PYTHONPYCACHEPREFIX"):
+            patch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path_factory.mktemp("bytecode")))
+        yield
 
 
 @pytest.fixture(autouse=True)

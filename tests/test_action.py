@@ -59,6 +59,7 @@ def steps(action: dict[str, Any]) -> dict[str, Step]:
     [(FOLDER / "action.yml", "github-actions"), (WORKFLOW, "github-workflows")],
     ids=["action", "workflow"],
 )
+@pytest.mark.process
 def test_the_file_follows_the_published_schema(path: Path, schema: str) -> None:
     check = pytest.importorskip("check_jsonschema", reason="the schemas come with check-jsonschema")
     jsonschema = pytest.importorskip("jsonschema", reason="check-jsonschema needs it as well")
@@ -233,6 +234,7 @@ GATE = {
 
 
 @needs_bash
+@pytest.mark.process
 def test_a_gate_that_goes_is_shown_everywhere(runner: Runner, steps: dict[str, Step]) -> None:
     result = runner.run(steps["Measure"], **{**GATE, "STRICT": "true"})
     assert (result.returncode, result.stderr) == (0, "")
@@ -263,6 +265,7 @@ def changed(tmp_path: Path) -> str:
 
 
 @needs_bash
+@pytest.mark.process
 def test_a_gate_that_blocks_is_shown_and_only_the_last_step_fails(
     runner: Runner, steps: dict[str, Step], changed: str
 ) -> None:
@@ -279,6 +282,7 @@ def test_a_gate_that_blocks_is_shown_and_only_the_last_step_fails(
 
 @needs_bash
 @pytest.mark.parametrize("compare", ["", "bm25,hybrid"])
+@pytest.mark.process
 def test_a_set_is_reported_and_never_refused(runner: Runner, steps: dict[str, Step], compare: str) -> None:
     given = {**GATE, "POLICY": "", "FIXTURES": "eval/docs.jsonl", "COMPARE": compare}
     result = runner.run(steps["Measure"], **given)
@@ -291,6 +295,7 @@ def test_a_set_is_reported_and_never_refused(runner: Runner, steps: dict[str, St
 
 
 @needs_bash
+@pytest.mark.process
 def test_what_cannot_be_measured_is_told_as_an_error_and_in_the_summary(
     runner: Runner, steps: dict[str, Step]
 ) -> None:
@@ -308,6 +313,7 @@ def test_what_cannot_be_measured_is_told_as_an_error_and_in_the_summary(
     "given",
     [{"POLICY": ""}, {"FIXTURES": "eval/code.jsonl"}, {"COMPARE": "a,b"}, {"POLICY": "", "COMPARE": "a,b"}],
 )
+@pytest.mark.process
 def test_inputs_that_do_not_go_together_are_refused(
     runner: Runner, steps: dict[str, Step], given: dict[str, str]
 ) -> None:
@@ -429,6 +435,7 @@ def test_an_exit_code_without_whole_reports_is_invalid(
 
 
 @needs_bash
+@pytest.mark.process
 def test_reports_of_an_earlier_use_are_gone(runner: Runner, steps: dict[str, Step]) -> None:
     (runner.temp / "cce-relevance-reports").mkdir()
     (runner.temp / "cce-relevance-reports" / "old").write_text("", "utf-8")
@@ -437,6 +444,7 @@ def test_reports_of_an_earlier_use_are_gone(runner: Runner, steps: dict[str, Ste
 
 
 @needs_bash
+@pytest.mark.process
 def test_cce_is_installed_from_the_action_s_own_revision(runner: Runner, steps: dict[str, Step]) -> None:
     # In place of Python: writes down what it was asked, and makes itself the Python of the environment.
     recorder = """
@@ -551,6 +559,7 @@ def bodies(runner: Runner) -> list[str]:
 
 
 @needs_bash
+@pytest.mark.process
 def test_one_comment_is_made_and_then_changed_in_place(runner: Runner, say: Say) -> None:
     (runner.temp / "comments.json").write_text(
         json.dumps([{"id": 9, "body": "Nice!", "user": {"login": "somebody"}}]), "utf-8"
@@ -582,6 +591,7 @@ def test_a_comment_of_somebody_else_that_begins_like_ours_is_left_alone(
 
 
 @needs_bash
+@pytest.mark.process
 def test_two_gates_keep_two_comments(runner: Runner, say: Say) -> None:
     say("code\n")
     say("docs\n", ASKED="eval/gate-docs.toml  ")
@@ -599,6 +609,7 @@ def test_two_gates_keep_two_comments(runner: Runner, say: Say) -> None:
         ({"GH_TOKEN": "no POST"}, "no comment can be made with this token"),
     ],
 )
+@pytest.mark.process
 def test_without_the_right_to_write_the_summary_has_to_do(
     runner: Runner, say: Say, given: dict[str, str], notice: str
 ) -> None:
@@ -611,6 +622,7 @@ def test_without_the_right_to_write_the_summary_has_to_do(
 
 
 @needs_bash
+@pytest.mark.process
 def test_a_comment_that_may_not_be_changed_stays(runner: Runner, say: Say) -> None:
     say("first\n")
     result = say("second\n", GH_TOKEN="no PATCH")
@@ -620,6 +632,7 @@ def test_a_comment_that_may_not_be_changed_stays(runner: Runner, say: Say) -> No
 
 @needs_bash
 @pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.process
 def test_a_script_is_sound_for_bash(name: str) -> None:
     checked = subprocess.run(["bash", "-n", str(FOLDER / name)], capture_output=True, text=True, check=False)
     assert (checked.returncode, checked.stderr) == (0, "")

@@ -296,6 +296,7 @@ while True:
 
 
 @posix_only
+@pytest.mark.process
 def test_writers_killed_fifty_times_leave_a_whole_file_and_at_most_one_other(tmp_path: Path) -> None:
     target = tmp_path / "a"
     source = Path(__file__).resolve().parent.parent / "src"

@@ -296,6 +296,7 @@ def test_peak_memory_is_counted_in_bytes() -> None:
     assert 10_000_000 < most < 100_000_000_000  # an interpreter with numpy; in kibibytes it has less
 
 
+@pytest.mark.process
 def test_memory_of_the_parent_is_not_ours() -> None:
     if not Path("/proc/self/status").exists():
         pytest.skip("this system tells the parent's memory as ours")

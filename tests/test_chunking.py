@@ -472,6 +472,7 @@ def test_a_grammar_is_the_one_that_its_package_would_give(pack: LanguagePack) ->
     assert Language(binding.language()) == Language(get_binding(pack.grammar))  # type: ignore[arg-type]
 
 
+@pytest.mark.process
 def test_a_small_corpus_imports_no_grammar_that_it_does_not_need() -> None:
     script = (
         "import sys; from cce.retrieval.chunking.treesitter import chunk_file;"

@@ -141,6 +141,7 @@ def test_a_case_without_an_id_is_called_by_its_line(folder: Path, run_cce: Run) 
     assert explained(run_cce("explain", "set.jsonl", "q2", "--json", cwd=folder))["line"] == 2
 
 
+@pytest.mark.process
 def test_help_loads_nothing_heavy() -> None:
     code = (
         "import sys\nfrom cce.cli.main import main\nmain(['explain', '--help'])\n"

@@ -144,6 +144,7 @@ def test_nothing_but_the_set_is_written(folder: Path, run_cce: Run) -> None:
     assert set(folder.rglob("*")) == before
 
 
+@pytest.mark.process
 def test_help_loads_nothing_heavy() -> None:
     code = (
         "import sys\nfrom cce.cli.main import main\nmain(['fixtures', '--help'])\n"

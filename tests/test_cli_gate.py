@@ -481,6 +481,7 @@ def test_the_installed_command_refuses_with_exit_code_1(project: Project, ask: A
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no closed pipes of that sort there")
+@pytest.mark.process
 def test_a_reader_that_closes_early_changes_no_verdict(project: Project, ask: Ask) -> None:
     accepted(ask)
     assert exit_code_unread(project) == 0

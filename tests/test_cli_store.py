@@ -167,6 +167,7 @@ def test_a_search_as_json_has_the_grammar_of_the_report(project: Path, run_cce: 
         ({"TERM": "dumb"}, False),
     ],
 )
+@pytest.mark.process
 def test_colours_are_for_terminals_that_want_them(
     project: Path, environment: dict[str, str], is_colourful: bool
 ) -> None:

@@ -301,6 +301,7 @@ def test_help_has_examples_and_a_way_on(run_cce: Run) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["relevance", "--help"], ["--version"], ["relevance"]])
+@pytest.mark.process
 def test_nothing_heavy_is_imported_before_it_is_needed(arguments: list[str]) -> None:
     heavy = ["numpy", "scipy", "pydantic", "pydantic_core", "tree_sitter", "rignore", "msgspec", "urllib3"]
     program = (
@@ -314,6 +315,7 @@ def test_nothing_heavy_is_imported_before_it_is_needed(arguments: list[str]) -> 
 
 
 @pytest.mark.parametrize("run", ["cold", "warm"])
+@pytest.mark.process
 def test_a_small_corpus_is_measured_without_numpy_and_pydantic(project: Path, run: str) -> None:
     write_set(project, CASE)
     program = (
@@ -336,6 +338,7 @@ posix_only = pytest.mark.skipif(os.name != "posix", reason="pipes, devices and s
 
 
 @posix_only
+@pytest.mark.process
 def test_a_reader_that_leaves_early_is_a_clean_end(project: Path) -> None:
     write_set(project, *({**CASE, "id": f"case {n}"} for n in range(2000)))
     with subprocess.Popen(
@@ -354,6 +357,7 @@ def test_a_reader_that_leaves_early_is_a_clean_end(project: Path) -> None:
 
 @posix_only
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["relevance", "--help"], ["metrics"]])
+@pytest.mark.process
 def test_a_reader_that_never_read_is_a_clean_end_too(project: Path, arguments: list[str]) -> None:
     nobody_reads, stdout = os.pipe()
     os.close(nobody_reads)
@@ -373,6 +377,7 @@ def test_a_reader_that_never_read_is_a_clean_end_too(project: Path, arguments: l
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk that is always full")
 @pytest.mark.parametrize("arguments", [["relevance", "set.jsonl"], ["--help"], ["relevance", "--help"]])
+@pytest.mark.process
 def test_a_full_disk_is_a_message_and_exit_2(project: Path, arguments: list[str]) -> None:
     with open("/dev/full", "wb") as full:
         result = subprocess.run(
@@ -389,6 +394,7 @@ def test_a_full_disk_is_a_message_and_exit_2(project: Path, arguments: list[str]
 
 
 @posix_only
+@pytest.mark.process
 def test_a_closed_standard_output_is_a_message_and_exit_2(project: Path) -> None:
     result = subprocess.run(
         ["sh", "-c", 'exec "$0" -m cce relevance set.jsonl >&-', sys.executable],
@@ -402,6 +408,7 @@ def test_a_closed_standard_output_is_a_message_and_exit_2(project: Path) -> None
 
 
 @posix_only
+@pytest.mark.process
 def test_an_interrupt_ends_with_130_and_one_word(project: Path, request: pytest.FixtureRequest) -> None:
     # A shell starts what runs behind it deaf to interrupts, and that is handed down.
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -237,6 +237,7 @@ def test_links_are_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a locale without UTF-8 is a matter of Linux")
+@pytest.mark.process
 def test_names_do_not_depend_on_the_locale(tmp_path: Path) -> None:
     plant(tmp_path, {".gitignore": "ü*\n", "é.py": "x", "ü.py": "", "build/ö.py": ""})
     program = (

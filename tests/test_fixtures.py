@@ -382,6 +382,7 @@ def test_a_file_that_cannot_be_read_is_named_with_the_way_out(tmp_path: Path, na
     assert message.isprintable()
 
 
+@pytest.mark.process
 def test_importing_the_module_does_not_import_pydantic() -> None:
     code = (
         "import sys, cce.measurement.fixtures; sys.exit(any(m.startswith('pydantic') for m in sys.modules))"
@@ -585,6 +586,7 @@ def test_what_is_plainly_right_is_what_the_schema_accepts(entry: dict[str, objec
         assert {key: value for key, value in (DEFAULTS | entry).items() if key != "else"} == fields
 
 
+@pytest.mark.process
 def test_a_set_without_faults_is_read_without_pydantic(root: Path) -> None:
     program = (
         "import sys; from cce.measurement.fixtures import read_fixture_set;"

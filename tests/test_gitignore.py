@@ -152,6 +152,7 @@ def test_rules_are_read_as_documented(
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 @pytest.mark.parametrize(("rules", "files", "left"), RULES.values(), ids=RULES)
+@pytest.mark.process
 def test_git_reads_them_the_same_way(
     tmp_path: Path, rules: dict[str, str], files: list[str], left: list[str]
 ) -> None:

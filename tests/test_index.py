@@ -139,6 +139,7 @@ def test_repeated_building_gives_the_same_bits() -> None:
 
 
 @pytest.mark.parametrize("seed", ["1", "2"])
+@pytest.mark.process
 def test_rankings_do_not_depend_on_the_seed_of_hashes(seed: str) -> None:
     script = (
         "from corpora import index_files\n"

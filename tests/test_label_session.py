@@ -214,6 +214,7 @@ def test_lines_that_are_gone_are_said_to_be(folder: Path, run_cce: Run) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo terminals")
+@pytest.mark.process
 def test_a_session_at_a_real_terminal(folder: Path) -> None:
     import pty
 

@@ -11,6 +11,8 @@ from cce.retrieval.embedding.catalog import EMBEDDERS
 from cce.retrieval.embedding.ollama import DEFAULT_MODEL, DEFAULT_URL, OllamaEmbedder, Patience
 from ollama_server import DIMENSION, MISSING_MODEL, MODEL, OllamaServer, running_server
 
+pytestmark = pytest.mark.process  # a server of their own
+
 IMPATIENT = Patience(connect=5.0, answer=5.0, backoff=0.001)
 
 

@@ -374,6 +374,7 @@ def test_writing_keeps_the_permissions_of_the_set(tmp_path: Path, corpus: Path) 
 
 @pytest.mark.parametrize("changed", [[1], [9], [1, 2, 3], [2, 9], [3, 4, 12], list(range(1, 13))])
 @pytest.mark.parametrize("end", [b"", b"\n"])
+@pytest.mark.process
 def test_the_diff_is_one_that_patch_applies(tmp_path: Path, changed: list[int], end: bytes) -> None:
     patch = shutil.which("patch")
     if patch is None:

@@ -447,6 +447,7 @@ CORPORA = ["express", "flask", "psutil", "requests", "ruby-sinatra", "rxjs", "se
 
 @pytest.mark.parametrize(("n_drawn", "seeds"), [(0, range(6)), (100, range(2))], ids=["set", "drawn"])
 @pytest.mark.parametrize("name", CORPORA)
+@pytest.mark.process
 def test_planted_edits_are_followed_and_nothing_is_rewritten_wrongly(
     oracle: Oracle, tmp_path: Path, name: str, n_drawn: int, seeds: range
 ) -> None:

@@ -18,6 +18,8 @@ from cce.retrieval.indexing import index_directory
 from conftest import Run
 from oracle import Oracle
 
+pytestmark = pytest.mark.process  # corpora of whole packages
+
 CORPORA = ["express", "flask", "psutil", "requests", "ruby-sinatra", "rxjs", "serde_derive"]
 DEFAULT = ("bm25", "vector", "hybrid")
 

@@ -176,6 +176,7 @@ def loaded_by(code: str) -> set[str]:
     return set(result.stdout.split())
 
 
+@pytest.mark.process
 def test_names_cost_no_library_and_a_backend_only_its_own() -> None:
     heavy = {"numpy", "scipy", "pydantic", "tree_sitter", "tree_sitter_language_pack", "rank_bm25", "click"}
     catalogs = (

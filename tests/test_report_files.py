@@ -241,6 +241,7 @@ def test_the_drilldown_is_made_where_a_format_shows_it() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no closed pipes of that sort there")
+@pytest.mark.process
 def test_a_reader_that_was_never_there_is_a_clean_end(root: Path) -> None:
     arguments = [sys.executable, "-m", "cce", "relevance", "eval/docs.jsonl", "--json"]
     pipe = subprocess.PIPE

@@ -285,6 +285,7 @@ def test_the_same_report_gives_the_same_page() -> None:
     assert "\r" not in text
 
 
+@pytest.mark.process
 def test_two_thousand_cases_on_three_backends_fit_into_six_megabytes() -> None:
     text = render_html(large_report(2000))
     assert len(text.encode()) <= 6_000_000
@@ -332,6 +333,7 @@ def test_a_strip_places_mean_and_interval() -> None:
     assert strip(None, None, None) is None
 
 
+@pytest.mark.process
 def test_the_template_engine_is_loaded_for_a_page_alone() -> None:
     code = (
         "import sys, cce.report.catalog as c, cce.report.html, cce.report.markdown, cce.report.junit\n"

@@ -166,6 +166,7 @@ SPANNED = st.lists(
 @settings(deadline=None, max_examples=200)
 @example([(b"def outer(): pass", [[0, 17], [4, 9], [6, 8], [9, 9], [5, 5]])], 1)
 @given(SPANNED, st.sampled_from([1, 3, 1 << 20]))
+@pytest.mark.process
 def test_spans_are_counted_as_texts_of_their_own(
     count_tokens: TokenCounter, texts: list[tuple[bytes, Any]], n_block: int
 ) -> None:

@@ -256,6 +256,7 @@ except StoreError as exc:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no limit on file sizes")
+@pytest.mark.process
 def test_a_full_disk_leaves_the_old_store_and_nothing_else(path: str) -> None:
     write_store(path, small_index(), {})
     before = Path(path).read_bytes()
@@ -284,6 +285,7 @@ def twenty_files(letter: bytes) -> Index:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows does not replace a file that is being read")
+@pytest.mark.process
 def test_a_reader_between_two_writers_always_sees_a_whole_store(path: str, tmp_path: Path) -> None:
     stop = tmp_path / "stop"
     whole = {letter: tuple(twenty_files(letter).chunks) for letter in (b"a", b"b", b"c")}

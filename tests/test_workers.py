@@ -54,6 +54,7 @@ def silent(_: int) -> None:
 
 
 @pytest.mark.usefixtures("several")
+@pytest.mark.process
 def test_several_processes_give_what_one_gives(corpus: str, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = walk(corpus).paths
     told: list[int] = []
@@ -74,6 +75,7 @@ def test_more_processes_than_batches_are_not_started(corpus: str) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a patched function reaches forked workers only")
 @pytest.mark.usefixtures("several")
+@pytest.mark.process
 def test_a_file_that_kills_its_worker_is_named(
     corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,6 +98,7 @@ def test_a_file_that_kills_its_worker_is_named(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a patched function reaches forked workers only")
 @pytest.mark.usefixtures("several")
+@pytest.mark.process
 def test_a_worker_that_dies_once_costs_time_and_nothing_else(
     corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,6 +122,7 @@ def test_a_worker_that_dies_once_costs_time_and_nothing_else(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a patched function reaches forked workers only")
 @pytest.mark.usefixtures("several")
+@pytest.mark.process
 def test_a_fault_in_a_worker_is_the_fault_of_the_run(corpus: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(path: str, _: bytes) -> object:
         raise GrammarError(f"grammar of {path} cannot be loaded")
