@@ -16,6 +16,7 @@ from cce.domain.case import FixtureSet
 from cce.domain.evidence import Evidence, EvidenceOptions
 from cce.domain.full_report import FullReport
 from cce.domain.gate import GatePolicy, GateReport
+from cce.domain.redaction import STANDARD, Redaction, RedactionChoice
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.errors import ReportError
@@ -37,13 +38,21 @@ from cce.measurement.policy import require_known
 from cce.measurement.policy_tables import PolicyError
 from cce.measurement.saved_reports import SavedReport, edited_means, read_saved_report
 from cce.measurement.slices import slice_evidence
-from cce.pipeline import Measurement, Plan, all_notices, corpus_name, index_corpus, measure_backends
+from cce.pipeline import (
+    Measurement,
+    Plan,
+    all_notices,
+    corpus_name,
+    index_corpus,
+    leftovers,
+    measure_backends,
+)
 from cce.quoting import on_one_line
 from cce.registry import unknown_name
 from cce.report.json_v2 import render_json
 from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.cache import Cache
-from cce.retrieval.indexing import Watch
+from cce.retrieval.indexing import IndexedCorpus, Watch
 
 _N_SHOWN = 5
 
@@ -61,6 +70,7 @@ class GatePlan:
     has_drilldown: bool = False
     command: tuple[str, ...] = ()
     cache: Cache | None = None
+    redaction: RedactionChoice = STANDARD
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +91,7 @@ class _Sources:
     digest: str
     old: Mapping[str, BackendScore]
     old_embedder: str | None
+    old_redaction: Redaction = Redaction.STANDARD
 
 
 def beside(policy: GatePolicy, path: str) -> str:
@@ -105,13 +116,16 @@ def run_gate(plan: GatePlan, watch: Watch) -> GateRun:
     measuring = _measuring_plan(plan, sources)
     indexed = index_corpus(measuring, corpus_name(measuring, fixtures), watch)
     measurement = measure_backends(measuring, fixtures, indexed.index, watch)
-    embedder = indexed.index.embedder.name
-    gate, pair = _judge(plan, sources, measurement, embedder)
+    gate, pair = _judge(plan, sources, measurement, indexed)
     cases = drill_down(fixtures.cases, measurement.rankings) if plan.has_drilldown else ()
     return GateRun(
         full=FullReport(gate.report, fixtures.path, cases, gate, plan.command),
         gate=gate,
-        notices=(*all_notices(fixtures, indexed), *_notices(plan, sources, pair, embedder)),
+        notices=(
+            *all_notices(fixtures, indexed),
+            *_notices(plan, sources, pair, indexed),
+            *(leftovers(indexed) if plan.has_drilldown else ()),
+        ),
         new_baseline=_baseline_bytes(gate, sources, measurement) if plan.is_accepting else None,
     )
 
@@ -135,7 +149,9 @@ def _read_sources(plan: GatePlan) -> _Sources:
     saved = _read_baseline(policy, place)
     if not plan.is_accepting:
         score_in(saved, policy.baseline_backend)  # raises before time is spent on measuring
-    return _Sources(fixtures, digest, {score.backend: score for score in saved.backends}, saved.embedder)
+    return _Sources(
+        fixtures, digest, {score.backend: score for score in saved.backends}, saved.embedder, saved.redaction
+    )
 
 
 def _read_baseline(policy: GatePolicy, place: str) -> SavedReport:
@@ -163,6 +179,7 @@ def _measuring_plan(plan: GatePlan, sources: _Sources) -> Plan:
         evidence=EvidenceOptions(metrics) if metrics else None,
         store=None if policy.store is None else beside(policy, policy.store),
         cache=plan.cache,
+        redaction=plan.redaction,
     )
 
 
@@ -184,7 +201,7 @@ def _require_backend(policy: GatePolicy, key: str, name: str) -> None:
 
 
 def _judge(
-    plan: GatePlan, sources: _Sources, measurement: Measurement, embedder: str
+    plan: GatePlan, sources: _Sources, measurement: Measurement, indexed: IndexedCorpus
 ) -> tuple[GateReport, BaselinePair]:
     policy, fixtures = plan.policy, sources.fixtures
     place = beside(policy, policy.baseline)
@@ -201,7 +218,7 @@ def _judge(
         fixtures=fixtures,
         digest=sources.digest,
         candidate=candidate.score,
-        report=_report(policy, fixtures, pair, evidence, embedder),
+        report=_report(policy, fixtures, pair, evidence, indexed),
         reasons=judge_gate(policy, fixtures, candidate, pair, evidence),
         is_strict=plan.is_strict,
         acceptance=accept(policy.baseline, old, baseline) if plan.is_accepting else None,
@@ -210,15 +227,20 @@ def _judge(
 
 
 def _report(
-    policy: GatePolicy, fixtures: FixtureSet, pair: BaselinePair, evidence: Evidence | None, embedder: str
+    policy: GatePolicy,
+    fixtures: FixtureSet,
+    pair: BaselinePair,
+    evidence: Evidence | None,
+    indexed: IndexedCorpus,
 ) -> Report:
     return Report(
         corpus=_corpus(policy, fixtures),
-        embedder=embedder,
+        embedder=indexed.index.embedder.name,
         n_queries=len(pair.candidate.cases),
         backends=(pair.baseline, pair.candidate),
         comparison=compare(pair.baseline, pair.candidate),
         evidence=evidence,
+        redaction=indexed.redaction,
     )
 
 
@@ -240,7 +262,8 @@ def _weigh(options: EvidenceOptions, fixtures: FixtureSet, pair: BaselinePair) -
     )
 
 
-def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, embedder: str) -> Iterator[str]:
+def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, indexed: IndexedCorpus) -> Iterator[str]:
+    embedder = indexed.index.embedder.name
     place = on_one_line(beside(plan.policy, plan.policy.baseline))
     if pair.removed:
         few = ", ".join(map(on_one_line, pair.removed[:_N_SHOWN]))
@@ -256,6 +279,11 @@ def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, embedder: st
             f"{place}: was measured with the embedder {on_one_line(sources.old_embedder or 'none')}, "
             f"the candidate with {on_one_line(embedder)}: a difference may come from that"
         )
+    if not plan.is_accepting and sources.old_redaction is not indexed.redaction:
+        yield (
+            f"{place}: was measured with --redact {sources.old_redaction.value}, the candidate with "
+            f"{indexed.redaction.value}: a difference may come from that"
+        )
 
 
 def _baseline_bytes(gate: GateReport, sources: _Sources, measurement: Measurement) -> bytes:
@@ -263,5 +291,7 @@ def _baseline_bytes(gate: GateReport, sources: _Sources, measurement: Measuremen
     by_name = {score.backend: score for score in measurement.scores}
     scores = tuple(by_name[name] for name in dict.fromkeys((*sources.old, *by_name)))
     report = gate.report
-    saved = Report(report.corpus, report.embedder, len(gate.fixtures.cases), scores, comparison=None)
+    saved = Report(
+        report.corpus, report.embedder, len(gate.fixtures.cases), scores, None, redaction=report.redaction
+    )
     return render_json(saved).encode("utf-8")

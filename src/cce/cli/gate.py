@@ -8,7 +8,7 @@ import click
 
 from cce.atomic import write_atomically
 from cce.cli.exits import ExitCode, OutputError, ReaderLeft, silence_stdout, warn
-from cce.cli.options import cache_option
+from cce.cli.options import cache_option, redact_option
 from cce.cli.progress import Progress
 from cce.cli.report_files import (
     parse_report_files,
@@ -19,6 +19,7 @@ from cce.cli.report_files import (
 )
 
 if TYPE_CHECKING:
+    from cce.domain.redaction import RedactionChoice
     from cce.retrieval.cache import Cache
 
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 @click.option("--strict", "is_strict", is_flag=True, help="Refuse with exit code 1 on REVIEW, too.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --report json=-.")
 @report_option
+@redact_option
 @cache_option
 def command(
     policy_path: str,
@@ -47,6 +49,7 @@ def command(
     is_strict: bool,
     as_json: bool,
     reports: tuple[str, ...],
+    redaction: RedactionChoice,
     cache: Cache | None,
 ) -> int:
     """Measure the backend that POLICY.toml names and say GO, REVIEW or BLOCK.
@@ -69,7 +72,7 @@ def command(
     policy = read_policy(policy_path)
     require_apart(files, input_paths(policy))
     is_drilled = any(file.format in WITH_DRILLDOWN for file in files)
-    plan = GatePlan(policy, is_strict, is_accepting, is_drilled, typed_command(), cache)
+    plan = GatePlan(policy, is_strict, is_accepting, is_drilled, typed_command(), cache, redaction)
     with Progress() as progress:
         run = run_gate(plan, progress)
     for notice in run.notices:

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from cce.domain.redaction import Redaction
 from cce.errors import CorpusError
 from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file
 from cce.retrieval.corpus import SkipReason, read_raw, scrub
@@ -52,7 +53,7 @@ class Batch(NamedTuple):
 
     root: str
     paths: tuple[str, ...]
-    allow_secrets: bool
+    redaction: Redaction
     count_tokens: TokenCounter
 
 
@@ -64,7 +65,7 @@ class Processed(NamedTuple):
 
 
 def process_files(
-    root: str, paths: Sequence[str], allow_secrets: bool, told: Callable[[int], None]
+    root: str, paths: Sequence[str], redaction: Redaction, told: Callable[[int], None]
 ) -> Processed:
     """Index `paths`, which are in byte order; `told` hears how many files are done.
 
@@ -76,7 +77,7 @@ def process_files(
         from cce.retrieval.arrays.counting import SharedCounter
 
         count_tokens = SharedCounter()  # every process has a vocabulary of its own in the end
-    batches = [Batch(root, group, allow_secrets, count_tokens) for group in _group(paths, sizes)]
+    batches = [Batch(root, group, redaction, count_tokens) for group in _group(paths, sizes)]
     n_processes = min(_n_processors(), len(batches), _MAX_PROCESSES)
     if n_processes < 2 or sum(sizes) < _MIN_BYTES:
         return _join(_process_here(batches, told))
@@ -89,11 +90,11 @@ def process_batch(batch: Batch) -> Processed:
     digests: list[bytes] = []
     skipped: dict[str, SkipReason] = {}
     for path in batch.paths:
-        text = read_raw(batch.root, path, batch.allow_secrets)
+        text = read_raw(batch.root, path, batch.redaction)
         if isinstance(text, SkipReason):
             skipped[path] = text
         else:
-            files.append(chunk_file(path, scrub(text, batch.allow_secrets)))
+            files.append(chunk_file(path, scrub(text, batch.redaction, path)))
             digests.append(hashlib.sha256(text).digest())
     return Processed(build_segment(files, digests, batch.count_tokens), skipped)
 
