@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cce.domain.redaction import Redaction
 from cce.report.conformance import render_conformance
 from cce.retrieval import cache as cache_module
 from cce.retrieval import workers
@@ -89,7 +90,7 @@ def test_a_secret_never_reaches_the_cache(corpus: Path, cache: Cache) -> None:
     (snapshot,) = Path(cache.folder).iterdir()
     assert SECRET.encode() not in snapshot.read_bytes()
     assert b"[REDACTED:SECRET]" in snapshot.read_bytes()
-    index_directory(str(corpus), unwatched, cache=cache, allow_secrets=True)
+    index_directory(str(corpus), unwatched, cache=cache, redaction=Redaction.OFF)
     assert SECRET.encode() not in snapshot.read_bytes()
 
 

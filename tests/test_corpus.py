@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
+from cce.domain.redaction import Redaction
 from cce.errors import CorpusError
 from cce.retrieval.corpus import (
     MAX_BYTES,
@@ -31,10 +32,10 @@ class Corpus(NamedTuple):
     notices: tuple[str, ...]
 
 
-def read_corpus(root: Path, *, allow_secrets: bool = False) -> Corpus:
+def read_corpus(root: Path, *, redaction: Redaction = Redaction.STANDARD) -> Corpus:
     """All that a walk finds, each file read."""
     walked = walk(str(root))
-    outcomes = {path: read_source(str(root), path, allow_secrets) for path in walked.paths}
+    outcomes = {path: read_source(str(root), path, redaction) for path in walked.paths}
     files = tuple(outcome for outcome in outcomes.values() if isinstance(outcome, SourceFile))
     refused = {path: outcome for path, outcome in outcomes.items() if isinstance(outcome, SkipReason)}
     return Corpus(files, {**walked.skipped, **refused}, walked.notices)
@@ -95,7 +96,7 @@ def test_secrets_are_scrubbed_unless_allowed(tmp_path: Path) -> None:
     plant(tmp_path, {"a.py": "token = 'hunter2hunter2'\n", ".netrc": "password hunter2"})
     scrubbed = read_corpus(tmp_path)
     assert scrubbed.files == (SourceFile("a.py", f"token = '{SECRET}'\n".encode()),)
-    raw = read_corpus(tmp_path, allow_secrets=True)
+    raw = read_corpus(tmp_path, redaction=Redaction.OFF)
     assert raw.files == (
         SourceFile(".netrc", b"password hunter2"),
         SourceFile("a.py", b"token = 'hunter2hunter2'\n"),

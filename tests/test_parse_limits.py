@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from cce.domain.redaction import Redaction
 from cce.errors import CceError, CorpusError, UsageError
 from cce.retrieval import workers
 from cce.retrieval.chunking.limits import (
@@ -42,7 +43,7 @@ def silent(*_: object) -> None:
 
 
 def batch(root: Path, seconds: float) -> Batch:
-    return Batch(str(root), ("a.py", "m.js", "z.js"), False, count_span_tokens, seconds)
+    return Batch(str(root), ("a.py", "m.js", "z.js"), Redaction.STANDARD, count_span_tokens, seconds)
 
 
 @pytest.mark.parametrize("path", ["a.js", "a.mjs", "a.ts", "a.tsx", "a.rs", "a.c", "a.h"])
@@ -112,7 +113,7 @@ def test_workers_keep_to_the_limit_as_well(tmp_path: Path, monkeypatch: pytest.M
     paths = [f"{n}.js" for n in range(4)]
     plant(tmp_path, {**dict.fromkeys(paths, SLOW)})
     with pytest.raises(CorpusError, match=r": [0-3]\.js: parsing it takes longer than 0\.2 s;"):
-        process_files(str(tmp_path), paths, False, silent)
+        process_files(str(tmp_path), paths, Redaction.STANDARD, silent)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from cce.domain.chunk import Chunk
+from cce.domain.redaction import Redaction
 from cce.errors import CceError, EmbedderError, StoreError
 from cce.numerals import format_score
 from cce.retrieval.backends.bm25 import Bm25Backend
@@ -178,14 +179,14 @@ def test_a_store_gives_back_what_was_written(path: str) -> None:
     assert (read.embedder, read.embedder_model, read.embedding_dim) == ("hash", None, None)
     assert read.format_version == "1.0"
     assert read.file_digests == {"app.py": DIGEST}
-    assert read.are_secrets_allowed is False
+    assert read.redaction is Redaction.STANDARD
     assert read.n_bytes == n_bytes == os.path.getsize(path)
 
 
 def test_a_store_of_text_that_was_not_scrubbed_says_so(path: str) -> None:
-    write_store(path, small_index(), {}, are_secrets_allowed=True)
+    write_store(path, small_index(), {}, redaction=Redaction.OFF)
     assert Path(path).read_text(encoding="utf-8").endswith(',"file_digests":{},"secrets_allowed":true}')
-    assert read_store(path).are_secrets_allowed is True
+    assert read_store(path).redaction is Redaction.OFF
 
 
 def test_a_store_written_again_has_the_same_bytes(path: str) -> None:

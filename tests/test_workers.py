@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from cce.domain.redaction import Redaction
 from cce.errors import CorpusError, GrammarError
 from cce.retrieval import workers
 from cce.retrieval.chunking import treesitter
@@ -58,9 +59,9 @@ def silent(_: int) -> None:
 def test_several_processes_give_what_one_gives(corpus: str, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = walk(corpus).paths
     told: list[int] = []
-    together = process_files(corpus, paths, False, told.append)
+    together = process_files(corpus, paths, Redaction.STANDARD, told.append)
     monkeypatch.setattr(workers, "_n_processors", lambda: 1)
-    alone = process_files(corpus, paths, False, silent)
+    alone = process_files(corpus, paths, Redaction.STANDARD, silent)
     assert content(together.segment) == content(alone.segment)
     assert together.skipped == alone.skipped == {".env": SkipReason.SENSITIVE, "m07.bin": SkipReason.NOT_UTF8}
     assert len(together.segment.paths) == N_FILES
@@ -69,8 +70,8 @@ def test_several_processes_give_what_one_gives(corpus: str, monkeypatch: pytest.
 
 @pytest.mark.usefixtures("several")
 def test_more_processes_than_batches_are_not_started(corpus: str) -> None:
-    assert len(process_files(corpus, ["m01.py"], False, silent).segment.paths) == 1
-    assert len(process_files(corpus, [], False, silent).segment.paths) == 0
+    assert len(process_files(corpus, ["m01.py"], Redaction.STANDARD, silent).segment.paths) == 1
+    assert len(process_files(corpus, [], Redaction.STANDARD, silent).segment.paths) == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a patched function reaches forked workers only")
@@ -93,7 +94,7 @@ def test_a_file_that_kills_its_worker_is_named(
 
     monkeypatch.setattr(workers, "chunk_file", deadly)
     with pytest.raises(CorpusError, match=r": m59\.py: a worker process died while indexing it;"):
-        process_files(corpus, walk(corpus).paths, False, silent)
+        process_files(corpus, walk(corpus).paths, Redaction.STANDARD, silent)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a patched function reaches forked workers only")
@@ -104,7 +105,7 @@ def test_a_worker_that_dies_once_costs_time_and_nothing_else(
 ) -> None:
     parent = os.getpid()
     mark = tmp_path.parent / "died"
-    expected = content(process_files(corpus, walk(corpus).paths, False, silent).segment)
+    expected = content(process_files(corpus, walk(corpus).paths, Redaction.STANDARD, silent).segment)
     chunk_file = treesitter.chunk_file
 
     def deadly_once(path: str, text: bytes) -> object:
@@ -116,7 +117,7 @@ def test_a_worker_that_dies_once_costs_time_and_nothing_else(
         return chunk_file(path, text)
 
     monkeypatch.setattr(workers, "chunk_file", deadly_once)
-    assert content(process_files(corpus, walk(corpus).paths, False, silent).segment) == expected
+    assert content(process_files(corpus, walk(corpus).paths, Redaction.STANDARD, silent).segment) == expected
     assert mark.exists()
 
 
@@ -129,7 +130,7 @@ def test_a_fault_in_a_worker_is_the_fault_of_the_run(corpus: str, monkeypatch: p
 
     monkeypatch.setattr(workers, "chunk_file", broken)
     with pytest.raises(GrammarError, match="cannot be loaded"):
-        process_files(corpus, walk(corpus).paths, False, silent)
+        process_files(corpus, walk(corpus).paths, Redaction.STANDARD, silent)
 
 
 @pytest.mark.usefixtures("several")
@@ -138,4 +139,4 @@ def test_a_system_without_semaphores_works_alone(corpus: str, monkeypatch: pytes
         raise OSError("no semaphores")
 
     monkeypatch.setattr(workers, "_context", lambda: SimpleNamespace(Value=refused))
-    assert len(process_files(corpus, walk(corpus).paths, False, silent).segment.paths) == N_FILES
+    assert len(process_files(corpus, walk(corpus).paths, Redaction.STANDARD, silent).segment.paths) == N_FILES

@@ -21,6 +21,7 @@ from cce.domain.benchmark import BackendBenchmark, Benchmark, Latency, Spread, T
 from cce.domain.case import FixtureSet
 from cce.domain.chunk import Chunk
 from cce.domain.ranking import Ranking
+from cce.domain.redaction import Redaction
 from cce.errors import CorpusError
 from cce.measurement.fixtures import read_fixture_set
 from cce.pipeline import Plan, all_notices, corpus_name
@@ -49,6 +50,7 @@ class BenchmarkPlan:
     directory: str | None
     backends: tuple[str, ...]
     n_runs: int
+    redaction: Redaction = Redaction.STANDARD
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ def run_benchmark(plan: BenchmarkPlan, watch: Watch) -> BenchmarkRun:
     fixtures = None if plan.fixtures is None else read_fixture_set(plan.fixtures)
     corpus = _corpus_name(plan, fixtures)
     asked = _ask(plan, fixtures, corpus, watch)
-    seconds = [_timed(index_directory, corpus, watch)[0] for _ in range(plan.n_runs)]
+    seconds = [_timed(_index, plan, corpus, watch)[0] for _ in range(plan.n_runs)]
     benchmark = Benchmark(
         corpus,
         plan.fixtures,
@@ -94,6 +96,7 @@ def run_benchmark(plan: BenchmarkPlan, watch: Watch) -> BenchmarkRun:
         Spread.of(seconds),
         asked.n_peak_bytes,
         asked.backends,
+        plan.redaction,
     )
     return BenchmarkRun(benchmark, asked.notices)
 
@@ -161,7 +164,7 @@ def _corpus_name(plan: BenchmarkPlan, fixtures: FixtureSet | None) -> str:
 
 def _ask(plan: BenchmarkPlan, fixtures: FixtureSet | None, corpus: str, watch: Watch) -> _Asked:
     """Index, and ask every backend everything: once to warm up, and then in `n_runs` timed runs."""
-    indexed = index_directory(corpus, watch)
+    indexed = _index(plan, corpus, watch)
     index = indexed.index
     questions = _questions(indexed, fixtures)
     rankers = {name: BACKENDS.load(name)(index) for name in plan.backends}
@@ -175,6 +178,10 @@ def _ask(plan: BenchmarkPlan, fixtures: FixtureSet | None, corpus: str, watch: W
     sizes = (len(index.file_tokens), len(index.chunks), _text_size(index))
     notices = indexed.notices if fixtures is None else all_notices(fixtures, indexed)
     return _Asked(sizes, len(questions), n_peak_bytes, tuple(backends), notices)
+
+
+def _index(plan: BenchmarkPlan, corpus: str, watch: Watch) -> IndexedCorpus:
+    return index_directory(corpus, watch, redaction=plan.redaction)
 
 
 def _questions(indexed: IndexedCorpus, fixtures: FixtureSet | None) -> list[Question]:

@@ -17,6 +17,7 @@ from cce.domain.case import FixtureSet
 from cce.domain.evidence import Evidence, EvidenceOptions
 from cce.domain.full_report import FullReport
 from cce.domain.gate import GatePolicy, GateReport
+from cce.domain.redaction import STANDARD, Redaction, RedactionChoice
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.errors import ReportError
@@ -45,6 +46,7 @@ from cce.pipeline import (
     corpus_directories,
     corpus_name,
     index_corpus,
+    leftovers,
     measure_backends,
 )
 from cce.quoting import on_one_line
@@ -52,7 +54,7 @@ from cce.registry import unknown_name
 from cce.report.json_v2 import render_json
 from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.cache import Cache
-from cce.retrieval.indexing import Watch
+from cce.retrieval.indexing import IndexedCorpus, Watch
 from cce.retrieval.membership import notices_of_read
 from cce.work_tree import path_in_work_tree
 
@@ -72,6 +74,7 @@ class GatePlan:
     has_drilldown: bool = False
     command: tuple[str, ...] = ()
     cache: Cache | None = None
+    redaction: RedactionChoice = STANDARD
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,7 @@ class _Sources:
     digest: str
     old: Mapping[str, BackendScore]
     old_embedder: str | None
+    old_redaction: Redaction = Redaction.STANDARD
 
 
 def beside(policy: GatePolicy, path: str) -> str:
@@ -154,8 +158,7 @@ def run_gate(plan: GatePlan, watch: Watch) -> GateRun:
     measuring = _measuring_plan(plan, sources)
     indexed = index_corpus(measuring, corpus_name(measuring, fixtures), watch)
     measurement = measure_backends(measuring, fixtures, indexed.index, watch)
-    embedder = indexed.index.embedder.name
-    gate, pair = _judge(plan, sources, measurement, embedder)
+    gate, pair = _judge(plan, sources, measurement, indexed)
     cases = drill_down(fixtures.cases, measurement.rankings) if plan.has_drilldown else ()
     return GateRun(
         full=FullReport(
@@ -165,7 +168,8 @@ def run_gate(plan: GatePlan, watch: Watch) -> GateRun:
         notices=(
             *all_notices(fixtures, indexed),
             *notices_of_read(indexed, _own_files(plan)),
-            *_notices(plan, sources, pair, embedder),
+            *_notices(plan, sources, pair, indexed),
+            *(leftovers(indexed) if plan.has_drilldown else ()),
         ),
         new_baseline=_baseline_bytes(gate, sources, measurement) if plan.is_accepting else None,
         directory=indexed.root if indexed.is_directory else None,
@@ -193,7 +197,9 @@ def _read_sources(plan: GatePlan) -> _Sources:
     saved = _read_baseline(policy, place)
     if not plan.is_accepting:
         score_in(saved, policy.baseline_backend)  # raises before time is spent on measuring
-    return _Sources(fixtures, digest, {score.backend: score for score in saved.backends}, saved.embedder)
+    return _Sources(
+        fixtures, digest, {score.backend: score for score in saved.backends}, saved.embedder, saved.redaction
+    )
 
 
 def _is_nothing(path: str) -> bool:
@@ -249,6 +255,7 @@ def _measuring_plan(plan: GatePlan, sources: _Sources) -> Plan:
         evidence=EvidenceOptions(metrics) if metrics else None,
         store=None if policy.store is None else beside(policy, policy.store),
         cache=plan.cache,
+        redaction=plan.redaction,
     )
 
 
@@ -270,7 +277,7 @@ def _require_backend(policy: GatePolicy, key: str, name: str) -> None:
 
 
 def _judge(
-    plan: GatePlan, sources: _Sources, measurement: Measurement, embedder: str
+    plan: GatePlan, sources: _Sources, measurement: Measurement, indexed: IndexedCorpus
 ) -> tuple[GateReport, BaselinePair]:
     policy, fixtures = plan.policy, sources.fixtures
     place = beside(policy, policy.baseline)
@@ -287,7 +294,7 @@ def _judge(
         fixtures=fixtures,
         digest=sources.digest,
         candidate=candidate.score,
-        report=_report(policy, fixtures, pair, evidence, embedder),
+        report=_report(policy, fixtures, pair, evidence, indexed),
         reasons=judge_gate(policy, fixtures, candidate, pair, evidence),
         is_strict=plan.is_strict,
         acceptance=accept(policy.baseline, old, baseline) if plan.is_accepting else None,
@@ -296,15 +303,20 @@ def _judge(
 
 
 def _report(
-    policy: GatePolicy, fixtures: FixtureSet, pair: BaselinePair, evidence: Evidence | None, embedder: str
+    policy: GatePolicy,
+    fixtures: FixtureSet,
+    pair: BaselinePair,
+    evidence: Evidence | None,
+    indexed: IndexedCorpus,
 ) -> Report:
     return Report(
         corpus=_corpus(policy, fixtures),
-        embedder=embedder,
+        embedder=indexed.index.embedder.name,
         n_queries=len(pair.candidate.cases),
         backends=(pair.baseline, pair.candidate),
         comparison=compare(pair.baseline, pair.candidate),
         evidence=evidence,
+        redaction=indexed.redaction,
     )
 
 
@@ -326,7 +338,8 @@ def _weigh(options: EvidenceOptions, fixtures: FixtureSet, pair: BaselinePair) -
     )
 
 
-def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, embedder: str) -> Iterator[str]:
+def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, indexed: IndexedCorpus) -> Iterator[str]:
+    embedder = indexed.index.embedder.name
     place = on_one_line(beside(plan.policy, plan.policy.baseline))
     if pair.removed:
         few = ", ".join(map(on_one_line, pair.removed[:_N_SHOWN]))
@@ -342,6 +355,11 @@ def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, embedder: st
             f"{place}: was measured with the embedder {on_one_line(sources.old_embedder or 'none')}, "
             f"the candidate with {on_one_line(embedder)}: a difference may come from that"
         )
+    if not plan.is_accepting and sources.old_redaction is not indexed.redaction:
+        yield (
+            f"{place}: was measured with --redact {sources.old_redaction.value}, the candidate with "
+            f"{indexed.redaction.value}: a difference may come from that"
+        )
 
 
 def _baseline_bytes(gate: GateReport, sources: _Sources, measurement: Measurement) -> bytes:
@@ -349,5 +367,7 @@ def _baseline_bytes(gate: GateReport, sources: _Sources, measurement: Measuremen
     by_name = {score.backend: score for score in measurement.scores}
     scores = tuple(by_name[name] for name in dict.fromkeys((*sources.old, *by_name)))
     report = gate.report
-    saved = Report(report.corpus, report.embedder, len(gate.fixtures.cases), scores, comparison=None)
+    saved = Report(
+        report.corpus, report.embedder, len(gate.fixtures.cases), scores, None, redaction=report.redaction
+    )
     return render_json(saved).encode("utf-8")

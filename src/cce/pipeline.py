@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cce.domain.case import Case, FixtureSet
 from cce.domain.ranking import Ranking
+from cce.domain.redaction import STANDARD, RedactionChoice
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.errors import UsageError
@@ -52,6 +53,7 @@ class Plan(NamedTuple):
     evidence: EvidenceOptions | None = None
     store: str | None = None
     cache: Cache | None = None
+    redaction: RedactionChoice = STANDARD
 
 
 class Measurement(NamedTuple):
@@ -71,14 +73,19 @@ class Evaluation(NamedTuple):
     notices: tuple[str, ...]
 
 
-def evaluate(plan: Plan, watch: Watch) -> Evaluation:
-    """Carry out `plan`; raises CceError if it cannot be measured."""
+def evaluate(plan: Plan, watch: Watch, *, writes_text: bool = False) -> Evaluation:
+    """Carry out `plan`; raises CceError if it cannot be measured.
+
+    With `writes_text` a notice tells of likely secrets: the report is going to quote the corpus.
+    """
     fixtures = read_fixture_set(plan.fixtures)
     corpus = corpus_name(plan, fixtures)
     indexed = index_corpus(plan, corpus, watch)
     measurement = measure_backends(plan, fixtures, indexed.index, watch)
     report = report_on(plan, fixtures, corpus, indexed.index, measurement)
-    return Evaluation(report, fixtures, measurement.rankings, all_notices(fixtures, indexed))
+    report = report._replace(redaction=indexed.redaction)
+    told = (*all_notices(fixtures, indexed), *(leftovers(indexed) if writes_text else ()))
+    return Evaluation(report, fixtures, measurement.rankings, told)
 
 
 def index_corpus(plan: Plan, corpus: str, watch: Watch) -> IndexedCorpus:
@@ -86,8 +93,8 @@ def index_corpus(plan: Plan, corpus: str, watch: Watch) -> IndexedCorpus:
     if plan.store is not None:
         from cce.retrieval.search import index_of_store  # reading stores needs a library of its own
 
-        return index_of_store(plan.store)
-    return index_directory(corpus, watch, cache=plan.cache)
+        return index_of_store(plan.store, plan.redaction)
+    return index_directory(corpus, watch, redaction=plan.redaction.redaction, cache=plan.cache)
 
 
 def measure_backends(plan: Plan, fixtures: FixtureSet, index: Index, watch: Watch) -> Measurement:
@@ -225,6 +232,13 @@ def all_notices(fixtures: FixtureSet, indexed: IndexedCorpus) -> tuple[str, ...]
     )
 
 
+def leftovers(indexed: IndexedCorpus) -> tuple[str, ...]:
+    """A notice of likely secrets that the standard rules leave, for those who write text elsewhere."""
+    from cce.retrieval.leftovers import warn_of_leftovers  # most runs write none
+
+    return warn_of_leftovers(indexed)
+
+
 def _stale_pins(fixtures: FixtureSet, indexed: IndexedCorpus) -> list[str]:
     if not indexed.is_directory:  # a store has no lines to look at
         return []
@@ -233,4 +247,4 @@ def _stale_pins(fixtures: FixtureSet, indexed: IndexedCorpus) -> list[str]:
 
     from cce.labels.tracking.pins import stale_pins  # reads files again, which only pins make necessary
 
-    return stale_pins(fixtures, indexed.root, indexed.index.positions_by_file)
+    return stale_pins(fixtures, indexed.root, indexed.index.positions_by_file, indexed.redaction)

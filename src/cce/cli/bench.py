@@ -5,9 +5,10 @@ from __future__ import annotations
 import click
 
 from cce.cli.exits import warn, write_result
-from cce.cli.options import directory_option, parse_backends
+from cce.cli.options import directory_option, parse_backends, redact_option
 from cce.cli.paths import FILE
 from cce.cli.progress import Progress
+from cce.domain.redaction import RedactionChoice
 
 
 @click.command(
@@ -36,8 +37,14 @@ from cce.cli.progress import Progress
     help="Timed runs, after one warm-up.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as cce.bench/v1 JSON.")
+@redact_option
 def command(
-    fixtures: str | None, directory: str | None, backends: str | None, n_runs: int, as_json: bool
+    fixtures: str | None,
+    directory: str | None,
+    backends: str | None,
+    n_runs: int,
+    as_json: bool,
+    redaction: RedactionChoice,
 ) -> None:
     """Measure time, memory and the tokens saved by reading hits instead of files.
 
@@ -70,6 +77,7 @@ def command(
       peak_memory_bytes    the most this process had by the end of the
                            warm-up, without its workers; null on Windows
       queries              how many
+      redact               "strict"; only there with --redact strict
       runs, warm_ups       how often it was timed, and done before untimed
       schema               "cce.bench/v1"
       text_bytes           bytes of text that were indexed
@@ -77,7 +85,7 @@ def command(
     from cce.benchmarking import BenchmarkPlan, run_benchmark
     from cce.report.benchmark import render_benchmark_json, render_benchmark_text
 
-    plan = BenchmarkPlan(fixtures, directory, parse_backends(backends), n_runs)
+    plan = BenchmarkPlan(fixtures, directory, parse_backends(backends), n_runs, redaction.redaction)
     with Progress() as progress:
         run = run_benchmark(plan, progress)
     for notice in run.notices:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import warn, write_result
-from cce.cli.options import cache_option, directory_option, parse_backends, require_one_corpus
+from cce.cli.options import cache_option, directory_option, parse_backends, redact_option, require_one_corpus
 from cce.cli.paths import FILE
 from cce.cli.progress import Progress
 from cce.domain.case import Case
 from cce.quoting import on_one_line, quoted
 
 if TYPE_CHECKING:
+    from cce.domain.redaction import RedactionChoice
     from cce.retrieval.cache import Cache
 
 _N_LINES_SHOWN = 5
@@ -41,6 +42,7 @@ _N_LINES_SHOWN = 5
     "--store", type=FILE, metavar="FILE", help="Explain with the index in this store instead of a directory."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the explanation as cce.explain/v1 JSON.")
+@redact_option
 @cache_option
 def command(
     fixtures: str,
@@ -49,6 +51,7 @@ def command(
     directory: str | None,
     store: str | None,
     as_json: bool,
+    redaction: RedactionChoice,
     cache: Cache | None,
 ) -> None:
     """Explain the case ID of the fixture set SET.
@@ -69,7 +72,9 @@ def command(
 
     fixture_set = read_fixture_set(fixtures)
     case, *others = cases_called(fixture_set, case_id)
-    plan = Plan(fixtures, directory, names, is_comparison=False, store=store, cache=cache)
+    plan = Plan(
+        fixtures, directory, names, is_comparison=False, store=store, cache=cache, redaction=redaction
+    )
     corpus = corpus_name(plan, fixture_set)
     with Progress() as progress:
         indexed = index_corpus(plan, corpus, progress)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import ExitCode, say, warn, write_result
-from cce.cli.options import cache_option, directory_option, require_one_corpus
+from cce.cli.options import cache_option, directory_option, redact_option, require_one_corpus
 from cce.cli.outputs import refuse_output, warn_of_indexed
 from cce.cli.paths import FILE
 from cce.cli.progress import Progress
@@ -16,6 +16,7 @@ from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
     from cce.domain.case import FixtureSet
+    from cce.domain.redaction import RedactionChoice
     from cce.labels.revision import Revision
     from cce.labels.tracking.places import LineTable
     from cce.retrieval.cache import Cache
@@ -58,6 +59,7 @@ def command() -> None:
 @click.option(
     "--report", type=FILE, metavar="FILE", help="A saved report of SET, to say what spread it measured."
 )
+@redact_option
 @cache_option
 def lint(
     fixtures: str,
@@ -67,6 +69,7 @@ def lint(
     strict: bool,
     level: str,
     report: str | None,
+    redaction: RedactionChoice,
     cache: Cache | None,
 ) -> int:
     """Check every label of SET against its corpus.
@@ -84,7 +87,7 @@ def lint(
 
     saved = None if report is None else read_saved_report(report)
     with Progress() as progress:
-        indexed = _index(fixtures, directory, store, cache, progress)
+        indexed = _index(fixtures, directory, store, cache, redaction, progress)
         found = lint_set(fixtures, stream_entries(fixtures), indexed, saved)
     own = {fixtures: "fixture set"} if report is None else {fixtures: "fixture set", report: "report"}
     for notice in (*indexed.notices, *notices_of_read(indexed, own)):
@@ -101,7 +104,15 @@ def lint(
 @_WRITE
 @click.option("--renew", is_flag=True, help="Renew stale pins as well: the labels hold for the new text.")
 @click.option("--case", "ids", multiple=True, metavar="ID", help="Only this case; may be repeated.")
-def pin(fixtures: str, directory: str | None, write: bool, renew: bool, ids: tuple[str, ...]) -> None:
+@redact_option
+def pin(
+    fixtures: str,
+    directory: str | None,
+    write: bool,
+    renew: bool,
+    ids: tuple[str, ...],
+    redaction: RedactionChoice,
+) -> None:
     """Add a pin to each anchor of SET that has none: a fingerprint of the text that it covers.
 
     A pin shows when that text moves or changes. Without --write a diff is printed and nothing changes.
@@ -112,7 +123,7 @@ def pin(fixtures: str, directory: str | None, write: bool, renew: bool, ids: tup
 
     revision = Revision(fixtures)
     fixture_set = parse_fixture_set(revision.raw, fixtures)
-    table = _line_table(fixture_set, directory)
+    table = _line_table(fixture_set, directory, redaction)
     pinning = pin_set(fixture_set, revision, table, is_renewal=renew, only_ids=ids)
     for line in pinning.left:
         warn(line)
@@ -129,7 +140,8 @@ def pin(fixtures: str, directory: str | None, write: bool, renew: bool, ids: tup
 @click.argument("fixtures", type=FILE, metavar="SET")
 @directory_option()
 @_WRITE
-def reanchor(fixtures: str, directory: str | None, write: bool) -> None:
+@redact_option
+def reanchor(fixtures: str, directory: str | None, write: bool, redaction: RedactionChoice) -> None:
     """Find where the text of each stale pin of SET went.
 
     Anchors whose text moved, unchanged, are rewritten. Where it changed as well, or where two places
@@ -142,7 +154,7 @@ def reanchor(fixtures: str, directory: str | None, write: bool) -> None:
 
     revision = Revision(fixtures)
     fixture_set = parse_fixture_set(revision.raw, fixtures)
-    table = _line_table(fixture_set, directory)
+    table = _line_table(fixture_set, directory, redaction)
     moves = reanchor_set(fixture_set.cases, revision, Tracker(table), table)
     place = on_one_line(fixtures)
     lines = [f"{place}:{move.case.line}: {move}" for move in moves]
@@ -173,6 +185,7 @@ def reanchor(fixtures: str, directory: str | None, write: bool) -> None:
 @click.option(
     "-o", "--output", default="-", type=FILE, metavar="FILE", help="A new file; standard output by default."
 )
+@redact_option
 @cache_option
 def draft(
     source: str,
@@ -181,6 +194,7 @@ def draft(
     k: int,
     backends: str | None,
     output: str,
+    redaction: RedactionChoice,
     cache: Cache | None,
 ) -> None:
     """Turn real queries into drafts: cases with candidates, and no label.
@@ -191,6 +205,7 @@ def draft(
     from cce.cli.options import parse_backends
     from cce.labels.draft import parse_queries, render_drafts
     from cce.retrieval.indexing import index_directory
+    from cce.retrieval.leftovers import warn_of_leftovers
     from cce.retrieval.membership import notices_of_read
     from cce.retrieval.search import index_of_store
 
@@ -206,10 +221,13 @@ def draft(
     # A store does not tell where its directory is, and a wrong place would show the wrong text to a judge.
     corpus = _relative(place, output) if store is None else None
     with Progress() as progress:
-        indexed = index_directory(place, progress, cache=cache) if store is None else index_of_store(store)
+        if store is None:
+            indexed = index_directory(place, progress, redaction=redaction.redaction, cache=cache)
+        else:
+            indexed = index_of_store(store, redaction)
         text = render_drafts(queries.texts, indexed.index, names, k, corpus, progress)
     own = {} if source == "-" else {source: "file of queries"}
-    for notice in (*indexed.notices, *notices_of_read(indexed, own)):
+    for notice in (*indexed.notices, *notices_of_read(indexed, own), *warn_of_leftovers(indexed)):
         warn(notice)
     drafts = "1 draft" if len(queries.texts) == 1 else f"{len(queries.texts)} drafts"
     say(
@@ -228,7 +246,8 @@ def draft(
 @click.argument("fixtures", type=FILE, metavar="SET")
 @directory_option()
 @click.option("--case", "ids", multiple=True, metavar="ID", help="Only this case; may be repeated.")
-def label(fixtures: str, directory: str | None, ids: tuple[str, ...]) -> None:
+@redact_option
+def label(fixtures: str, directory: str | None, ids: tuple[str, ...], redaction: RedactionChoice) -> None:
     """Show one candidate of SET after another and take the answer.
 
     Every answer is written to SET at once. Whoever stops goes on where they stopped.
@@ -240,7 +259,8 @@ def label(fixtures: str, directory: str | None, ids: tuple[str, ...]) -> None:
 
     revision = Revision(fixtures)
     session = LabelSession(revision, ids)
-    run_session(session, CorpusTexts(_corpus_of_drafts(revision, directory)), revision)
+    texts = CorpusTexts(_corpus_of_drafts(revision, directory), redaction=redaction.redaction)
+    run_session(session, texts, revision)
 
 
 def _read(source: str) -> bytes:
@@ -291,7 +311,12 @@ def _relative(directory: str, output: str) -> str:
 
 
 def _index(
-    fixtures: str, directory: str | None, store: str | None, cache: Cache | None, watch: Watch
+    fixtures: str,
+    directory: str | None,
+    store: str | None,
+    cache: Cache | None,
+    redaction: RedactionChoice,
+    watch: Watch,
 ) -> IndexedCorpus:
     """The index to hold a set against: of a store, of the directory named, or of the set's own corpus."""
     from cce.retrieval.indexing import index_directory
@@ -299,8 +324,9 @@ def _index(
 
     require_one_corpus(directory, store)
     if store is not None:
-        return index_of_store(store)
-    return index_directory(_corpus(fixtures, directory), watch, cache=cache)
+        return index_of_store(store, redaction)
+    corpus = _corpus(fixtures, directory)
+    return index_directory(corpus, watch, redaction=redaction.redaction, cache=cache)
 
 
 def _corpus(fixtures: str, directory: str | None) -> str:
@@ -329,11 +355,11 @@ def _corpus_of(fixtures: FixtureSet, directory: str | None) -> str:
     return corpus
 
 
-def _line_table(fixtures: FixtureSet, directory: str | None) -> LineTable:
+def _line_table(fixtures: FixtureSet, directory: str | None, redaction: RedactionChoice) -> LineTable:
     from cce.labels.tracking.places import LineTable
     from cce.labels.tracking.texts import CorpusTexts
 
-    texts = CorpusTexts(_corpus(fixtures.path, directory))
+    texts = CorpusTexts(_corpus(fixtures.path, directory), redaction=redaction.redaction)
     for notice in texts.notices:
         warn(notice)
     return LineTable(texts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import ExitCode, ReaderLeft, silence_stdout, warn
-from cce.cli.options import cache_option
+from cce.cli.options import cache_option, redact_option
 from cce.cli.outputs import output_fault, warn_of_indexed
 from cce.cli.paths import FILE
 from cce.cli.progress import Progress
@@ -24,6 +24,7 @@ from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
     from cce.domain.gate import GatePolicy
+    from cce.domain.redaction import RedactionChoice
     from cce.retrieval.cache import Cache
 
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 @click.option("--strict", "is_strict", is_flag=True, help="Refuse with exit code 1 on REVIEW, too.")
 @click.option("--json", "as_json", is_flag=True, help="Short for --report json=-.")
 @report_option
+@redact_option
 @cache_option
 def command(
     policy_path: str,
@@ -52,6 +54,7 @@ def command(
     is_strict: bool,
     as_json: bool,
     reports: tuple[str, ...],
+    redaction: RedactionChoice,
     cache: Cache | None,
 ) -> int:
     """Measure the backend that POLICY.toml names and say GO, REVIEW or BLOCK.
@@ -83,7 +86,7 @@ def command(
     if is_accepting:
         _require_own_baseline(policy)
     is_drilled = any(file.format in WITH_DRILLDOWN for file in files)
-    plan = GatePlan(policy, is_strict, is_accepting, is_drilled, typed_command(), cache)
+    plan = GatePlan(policy, is_strict, is_accepting, is_drilled, typed_command(), cache, redaction)
     with Progress() as progress:
         run = run_gate(plan, progress)
     for notice in run.notices:

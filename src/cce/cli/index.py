@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import warn, write_result
-from cce.cli.options import cache_option, refuse_empty
+from cce.cli.options import cache_option, redact_option, refuse_empty
 from cce.cli.outputs import refuse_output, warn_of_indexed
 from cce.cli.paths import DIRECTORY, FILE
 from cce.cli.progress import Progress
+from cce.domain.redaction import Redaction, RedactionChoice
+from cce.errors import UsageError
 
 if TYPE_CHECKING:
     from cce.retrieval.cache import Cache
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     help="Index sensitive files too and leave secrets in the text as they are.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@redact_option
 @cache_option
 def command(
     directory: str,
@@ -50,21 +53,28 @@ def command(
     embedder_name: str,
     allow_secrets: bool,
     as_json: bool,
+    redaction: RedactionChoice,
     cache: Cache | None,
 ) -> None:
     """Index DIR (the current directory by default) and write the index into a store.
 
     The store replaces an older one in one step: whoever reads meanwhile sees the old or the new one,
-    whole. Secrets are scrubbed before anything is written.
+    whole. Secrets are scrubbed before anything is written; likely ones that the standard rules leave are
+    counted in a warning.
     """
+    if allow_secrets and redaction.is_typed:
+        raise UsageError("--allow-secrets and --redact exclude each other: leave one out")
+
     from cce.report.summaries import render_indexing_json, render_indexing_text
     from cce.retrieval.embedding.catalog import EMBEDDERS
     from cce.retrieval.indexing import index_directory
+    from cce.retrieval.leftovers import warn_of_leftovers
     from cce.retrieval.store.place import make_store_folder, store_beside
     from cce.retrieval.store.reading import require_store
     from cce.retrieval.store.writing import write_store
     from cce.retrieval.summaries import summarize_indexing
 
+    rules = Redaction.OFF if allow_secrets else redaction.redaction
     is_default = store_path is None
     path = store_beside(directory) if store_path is None else store_path
     refuse_output(path, "--store")
@@ -73,19 +83,17 @@ def command(
     embedder = EMBEDDERS.load(embedder_name)()
     _ = embedder.dimension  # a model that does not answer is found out before the corpus is read
     with Progress() as progress:
-        indexed = index_directory(
-            directory, progress, embedder=embedder, allow_secrets=allow_secrets, cache=cache
-        )
+        indexed = index_directory(directory, progress, embedder=embedder, redaction=rules, cache=cache)
         if is_default:
             make_store_folder(directory)
         n_bytes = write_store(
             path,
             indexed.index,
             indexed.digests(),
-            are_secrets_allowed=allow_secrets,
+            rules,
             default_of=directory if is_default else None,
         )
-    for notice in indexed.notices:
+    for notice in (*indexed.notices, *warn_of_leftovers(indexed)):
         warn(notice)
     if not is_default:  # that one lies in a hidden folder
         warn_of_indexed(directory, {path: "store"})

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from cce.cli.paths import DIRECTORY
+from cce.domain.redaction import STANDARD, Redaction, RedactionChoice
 from cce.errors import UsageError
+from cce.quoting import quoted
 from cce.registry import unknown_name
 from cce.retrieval.backends.catalog import BACKENDS, DEFAULT_BACKENDS
 
@@ -83,6 +86,39 @@ def cache_option(command: Callable[..., _T]) -> Callable[..., _T]:
     return click.option("--no-cache", is_flag=True, help="Index from scratch, and leave the cache as it is.")(
         with_cache
     )
+
+
+_REDACTIONS = {each.value: each for each in (Redaction.STANDARD, Redaction.STRICT)}
+_REDACT_VARIABLE = "CCE_REDACT"
+
+
+def redact_option(command: Callable[..., _T]) -> Callable[..., _T]:
+    """Give a command `--redact`; it receives what holds as `redaction: RedactionChoice`."""
+
+    @functools.wraps(command)
+    def with_redaction(*, redact: str | None, **others: object) -> _T:
+        return command(redaction=parse_redaction(redact), **others)
+
+    return click.option(
+        "--redact",
+        metavar="standard|strict",
+        help="Rules by which secrets are scrubbed: standard, or strict, which takes many more; "
+        f"{_REDACT_VARIABLE} sets the default.",
+    )(with_redaction)
+
+
+def parse_redaction(typed: str | None) -> RedactionChoice:
+    """What was typed behind `--redact`, else what the environment says, else the standard rules."""
+    if typed is not None:
+        return RedactionChoice(_redaction_called("--redact", typed), is_typed=True)
+    found = os.environ.get(_REDACT_VARIABLE)
+    return RedactionChoice(_redaction_called(_REDACT_VARIABLE, found)) if found else STANDARD
+
+
+def _redaction_called(place: str, name: str) -> Redaction:
+    if name not in _REDACTIONS:
+        raise UsageError(f"{place} is {quoted(name)}: write standard or strict")
+    return _REDACTIONS[name]
 
 
 _EVIDENCE_OPTIONS = (

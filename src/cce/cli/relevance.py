@@ -13,6 +13,7 @@ from cce.cli.options import (
     evidence_options,
     parse_backends,
     parse_comparison,
+    redact_option,
     require_one_corpus,
 )
 from cce.cli.paths import FILE
@@ -30,6 +31,7 @@ from cce.errors import UsageError
 if TYPE_CHECKING:
     from cce.domain.drilldown import CaseDrilldown
     from cce.domain.evidence import EvidenceOptions
+    from cce.domain.redaction import RedactionChoice
     from cce.retrieval.cache import Cache
 
 
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the report as cce.relevance.report/v2 JSON.")
 @report_option
 @evidence_options
+@redact_option
 @cache_option
 def command(
     fixtures: str,
@@ -72,6 +75,7 @@ def command(
     as_json: bool,
     reports: tuple[str, ...],
     evidence: EvidenceOptions | None,
+    redaction: RedactionChoice,
     cache: Cache | None,
 ) -> None:
     """Score how well backends rank the labelled queries of FIXTURES.
@@ -98,14 +102,15 @@ def command(
 
     files = parse_report_files(reports, RENDERERS, as_json=as_json)
     is_comparison = comparison is not None
-    plan = Plan(fixtures, directory, names, is_comparison, evidence, store, cache)
+    plan = Plan(fixtures, directory, names, is_comparison, evidence, store, cache, redaction)
+    writes_text = any(file.format in WITH_DRILLDOWN for file in files)
     require_apart(files, {"fixture set": fixtures, "store": store}, lambda: corpus_directories(plan))
     with Progress() as progress:
-        evaluation = evaluate(plan, progress)
+        evaluation = evaluate(plan, progress, writes_text=writes_text)
     for notice in evaluation.notices:
         warn(notice)
     cases: tuple[CaseDrilldown, ...] = ()
-    if any(file.format in WITH_DRILLDOWN for file in files):
+    if writes_text:
         from cce.measurement.drilldown import drill_down
 
         cases = drill_down(evaluation.fixtures.cases, evaluation.rankings)

@@ -8,13 +8,14 @@ import click
 
 from cce.cli.colours import has_colours, paint_path, paint_terms
 from cce.cli.exits import say, warn, write_result
-from cce.cli.options import cache_option, directory_option, parse_backends, require_one_corpus
+from cce.cli.options import cache_option, directory_option, parse_backends, redact_option, require_one_corpus
 from cce.cli.paths import FILE
 from cce.cli.progress import Progress
 from cce.errors import UsageError
 from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
+    from cce.domain.redaction import RedactionChoice
     from cce.retrieval.cache import Cache
 
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     "--no-graph", is_flag=True, help="Leave out what hybrid adds from files that import each other."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@redact_option
 @cache_option
 def command(
     query: str,
@@ -58,6 +60,7 @@ def command(
     k: int,
     no_graph: bool,
     as_json: bool,
+    redaction: RedactionChoice,
     cache: Cache | None,
 ) -> None:
     """Rank the chunks of a store, or of a directory, for QUERY.
@@ -69,18 +72,21 @@ def command(
     if len(names) > 1:
         raise UsageError(f"--backend takes one name here, got {backend!r}")
 
+    from cce.domain.redaction import Redaction
     from cce.report.search import render_search_json, render_search_text
     from cce.retrieval.search import open_index, search
 
     place = directory or "."
     with Progress() as progress:
-        opened = open_index(place, store_path, progress, cache)
+        opened = open_index(place, store_path, progress, cache, redaction)
     shown = on_one_line(place)
     if opened.store is None:
         say(f"{shown}: no store, indexed in memory; keep an index with: cce index {shown}")
     elif store_path is None:
         store = on_one_line(opened.store)
         say(f"{store}: searched as it was written; what changed since tells: cce stats --dir {shown}")
+    if opened.redaction is Redaction.STRICT:
+        say("redact: strict")
     for notice in opened.notices:
         warn(notice)
     ranking = search(opened.index, names[0], query, k, use_graph=not no_graph)

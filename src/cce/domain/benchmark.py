@@ -6,6 +6,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cce.domain.redaction import Redaction
+
 
 @dataclass(frozen=True, slots=True)
 class Spread:
@@ -80,6 +82,7 @@ class Benchmark:
     index_seconds: Spread
     n_peak_bytes: int | None
     backends: tuple[BackendBenchmark, ...]
+    redaction: Redaction = Redaction.STANDARD
 
     @property
     def bytes_per_second(self) -> float:

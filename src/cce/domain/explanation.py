@@ -11,6 +11,7 @@ from typing import Literal
 
 from cce.domain.case import Case
 from cce.domain.ranking_account import AccountedHit, QueryTerm
+from cce.domain.redaction import Redaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ class CaseExplanation:
     fixtures: str
     corpus: str
     embedder: str
+    redaction: Redaction
     n_chunks: int
     case: Case
     anchors: tuple[AnchorInIndex, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from cce.domain.redaction import Redaction
 from cce.domain.scores import BackendScore
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class Report(NamedTuple):
     """What was measured: `corpus` as the user named it, one score per backend in report order.
 
     `saved` is set where the figures come from two reports; their six decimals are all there is.
+    `redaction` is what the text went through.
     """
 
     corpus: str
@@ -36,3 +38,4 @@ class Report(NamedTuple):
     comparison: Comparison | None
     evidence: Evidence | None = None
     saved: SavedPair | None = None
+    redaction: Redaction = Redaction.STANDARD

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from cce.domain.redaction import Redaction
+
 
 @dataclass(frozen=True, slots=True)
 class IndexingSummary:
@@ -17,6 +19,7 @@ class IndexingSummary:
     n_chunks: int
     n_tokens: int
     embedder: str
+    redaction: Redaction
     n_skipped: Mapping[str, int]
     sensitive: tuple[str, ...]
     elapsed_seconds: float
@@ -46,6 +49,7 @@ class StoreSummary:
     format_version: str
     embedder: str
     embedder_model: str | None
+    redaction: Redaction
     n_files: int
     n_chunks: int
     n_tokens: int

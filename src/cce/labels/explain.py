@@ -78,6 +78,7 @@ def explain_case(
         fixtures=fixtures.path,
         corpus=corpus,
         embedder=index.embedder.name,
+        redaction=indexed.redaction,
         n_chunks=len(index.chunks),
         case=case,
         anchors=explainer.anchors,
@@ -178,7 +179,7 @@ def _account(ranker: Backend, query: str, k: int) -> RankingAccount:
 
 def _anchors_in_index(case: Case, indexed: IndexedCorpus) -> tuple[AnchorInIndex, ...]:
     chunks = AnchoredChunks(indexed.index.chunks)
-    texts = CorpusTexts(indexed.root, chunks.positions_by_file)
+    texts = CorpusTexts(indexed.root, chunks.positions_by_file, indexed.redaction)
     misses = Misses(chunks, texts, indexed.why_absent)
     anchors = []
     for anchor, grade in zip(case.anchors, anchor_grades(case), strict=True):

@@ -39,7 +39,7 @@ class Linter:
         self._path = path
         self._has_files = indexed.is_directory
         self._chunks = AnchoredChunks(indexed.index.chunks)
-        self._table = LineTable(CorpusTexts(indexed.root, self._chunks.positions_by_file))
+        self._table = LineTable(CorpusTexts(indexed.root, self._chunks.positions_by_file, indexed.redaction))
         self._tracker = Tracker(self._table)
         self._misses = Misses(self._chunks, self._table.texts, indexed.why_absent)
         self._quoted_answers = QuotedAnswers(indexed.index)

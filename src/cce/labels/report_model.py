@@ -191,5 +191,6 @@ class ReportModel(_Part):
     embedder: str
     evidence: EvidencePart | None = Field(default=None, description="Only with --evidence.")
     queries: Positive
+    redact: Literal["strict"] | None = Field(default=None, description="Only with --redact strict.")
     saved: Saved | None = Field(default=None, description="Only from cce compare.")
     schema_name: Literal["cce.relevance.report/v2"] = Field(alias="schema")

@@ -5,11 +5,12 @@ Saved figures are integers of 1e-6, and so are their differences: no rounding co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cce.domain.comparison import Comparison, Difference, PairedTest
 from cce.domain.evidence import Evidence, EvidenceOptions
+from cce.domain.redaction import Redaction
 from cce.domain.report import Report, SavedPair
 from cce.domain.scores import METRICS, BackendScore, CaseScore
 from cce.errors import UnknownNameError, UsageError
@@ -45,6 +46,7 @@ def compare_saved(plan: PairingPlan) -> Report:
     )
     # Once cases are left out the means are made anew, and those in the files no longer matter.
     notices = (*edited_means(plan.old, a), *edited_means(plan.new, b))
+    notices = (*notices, *_other_redaction(old, new))
     a, b = a._replace(backend=f"old:{a.backend}"), b._replace(backend=f"new:{b.backend}")
     return Report(
         corpus=_either(old.corpus, new.corpus),
@@ -54,7 +56,16 @@ def compare_saved(plan: PairingPlan) -> Report:
         comparison=_compare(a, b),
         evidence=None if plan.evidence is None else _weigh(plan.evidence, a, b),
         saved=SavedPair(plan.old, plan.new, n_left_out, notices),
+        redaction=new.redaction if new.redaction is old.redaction else Redaction.STANDARD,
     )
+
+
+def _other_redaction(old: SavedReport, new: SavedReport) -> Iterator[str]:
+    if old.redaction is not new.redaction:
+        yield (
+            f"{on_one_line(old.path)}: was measured with --redact {old.redaction.value}, "
+            f"{on_one_line(new.path)} with {new.redaction.value}: a difference may come from that"
+        )
 
 
 def choose_backends(old: SavedReport, new: SavedReport, typed: Sequence[str] | None) -> tuple[str, str]:

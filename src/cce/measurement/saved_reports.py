@@ -11,11 +11,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 import msgspec
 
 from cce.brackets import is_mostly_brackets
+from cce.domain.redaction import Redaction
 from cce.domain.scores import METRICS, BackendScore, CaseScore, TokenScore
 from cce.errors import ReportError
 from cce.numerals import format_score, mean, ordering_key
@@ -43,6 +44,7 @@ class SavedReport:
     corpus: str
     embedder: str
     backends: tuple[BackendScore, ...]
+    redaction: Redaction = Redaction.STANDARD
 
 
 def read_saved_report(path: str) -> SavedReport:
@@ -64,7 +66,7 @@ def parse_saved_report(raw: bytes, path: str) -> SavedReport:
         _require_unique("backend", [backend.backend for backend in backends])
     except ReportError as exc:
         raise ReportError(f"{on_one_line(path)}: {exc}") from exc
-    return SavedReport(path, report.corpus, report.embedder, backends)
+    return SavedReport(path, report.corpus, report.embedder, backends, Redaction(report.redact))
 
 
 def edited_means(path: str, score: BackendScore) -> Iterator[str]:
@@ -124,6 +126,7 @@ class _Report(msgspec.Struct):
     embedder: str
     queries: _Count
     backends: Annotated[list[_BackendRow], msgspec.Meta(min_length=1)]
+    redact: Literal["standard", "strict"] = "standard"
 
 
 def _parse_json(raw: bytes) -> object:

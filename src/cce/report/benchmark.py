@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from cce.domain.benchmark import BackendBenchmark, Benchmark, Latency, Spread, TokenSaving
+from cce.domain.redaction import Redaction
 from cce.numerals import format_score
 from cce.report.tables import UNDEFINED, align, one_line
 
@@ -43,6 +44,8 @@ def render_benchmark_json(benchmark: Benchmark) -> str:
         "text_bytes": benchmark.n_bytes,
         "warm_ups": benchmark.n_warm_ups,
     }
+    if benchmark.redaction is Redaction.STRICT:
+        record["redact"] = benchmark.redaction.value
     return json.dumps(record, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
@@ -55,6 +58,8 @@ def _facts(benchmark: Benchmark) -> Iterator[tuple[str, str]]:
     speed = f"{_spread_text(benchmark.index_seconds)} s, {benchmark.bytes_per_second / 1e6:.2f} MB/s"
     peak = benchmark.n_peak_bytes
     yield "corpus", f"{benchmark.corpus} ({sizes})"
+    if benchmark.redaction is Redaction.STRICT:
+        yield "redact", benchmark.redaction.value
     yield "queries", f"{benchmark.n_queries}, {source}"
     yield "machine", benchmark.machine
     yield (

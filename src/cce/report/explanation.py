@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cce.domain.explanation import AnchorInIndex, BackendExplanation, CaseExplanation, Fate, MatchedHit, Miss
 from cce.domain.ranking_account import AccountedHit, GraphParts, HybridParts, QueryTerm
+from cce.domain.redaction import Redaction
 from cce.numerals import format_micro, format_score
 from cce.report.shares import micro_shares
 from cce.report.tables import align, one_line
@@ -41,6 +42,7 @@ def _heading(explanation: CaseExplanation) -> list[str]:
         "k": str(case.k),
         "corpus": f"{explanation.corpus} ({_number(explanation.n_chunks, 'chunk')})",
         "embedder": explanation.embedder,
+        **({"redact": "strict"} if explanation.redaction is Redaction.STRICT else {}),
         **({"tags": ", ".join(case.tags)} if case.tags else {}),
         **({"note": case.note} if case.note is not None else {}),
     }

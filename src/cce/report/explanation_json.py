@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from cce.domain.explanation import AnchorInIndex, BackendExplanation, CaseExplanation, MatchedHit, Miss
 from cce.domain.ranking_account import AccountedHit, GraphParts, HybridParts
+from cce.domain.redaction import Redaction
 from cce.numerals import format_micro, format_score
 from cce.report.shares import micro_shares
 
@@ -33,6 +34,8 @@ def render_explanation_json(explanation: CaseExplanation) -> str:
         "anchors": [_anchor_record(anchor) for anchor in explanation.anchors],
         "backends": [_backend_record(backend, explanation.anchors) for backend in explanation.backends],
     }
+    if explanation.redaction is Redaction.STRICT:
+        record["redact"] = explanation.redaction.value
     text = json.dumps(record, ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False)
     # A path that is not UTF-8 arrives with lone surrogates, which Python spells as JSON does: \udcff.
     return text.encode("utf-8", "backslashreplace").decode() + "\n"

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from cce.domain.evidence import EvidenceOptions
 from cce.domain.gate import Acceptance, GatePolicy, GateReport, Limits, Reason
+from cce.domain.redaction import Redaction
 from cce.domain.scores import METRICS, BackendScore
 from cce.numerals import format_score
 
@@ -43,6 +44,8 @@ def _gate(gate: GateReport) -> Json:
         "candidate": _means(gate.candidate),
         "embedder": gate.report.embedder,
     }
+    if gate.report.redaction is Redaction.STRICT:
+        fields["redact"] = gate.report.redaction.value
     if gate.acceptance is not None:
         fields["accepted"] = _acceptance(gate.acceptance)
     return fields

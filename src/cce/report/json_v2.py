@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from cce.domain.redaction import Redaction
 from cce.domain.report import Report, SavedPair
 from cce.domain.scores import BackendScore, CaseScore, TokenScore
 from cce.numerals import format_score, format_signed
@@ -41,6 +42,8 @@ def _report(report: Report) -> Json:
         from cce.report.evidence_json import evidence_record  # most reports have none
 
         fields["evidence"] = evidence_record(report.evidence)
+    if report.redaction is Redaction.STRICT:
+        fields["redact"] = report.redaction.value
     if report.saved is not None:
         fields["saved"] = _saved(report.saved)
     return fields

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from cce.domain.evidence import Evidence, SliceEvidence
 from cce.domain.full_report import FullReport
 from cce.domain.gate import Level, Reason
+from cce.domain.redaction import Redaction
 from cce.domain.report import SavedPair
 from cce.domain.scores import METRICS
 from cce.numerals import format_score, format_signed, ordering_key
@@ -221,6 +222,8 @@ def _in_words(evidence: Evidence | None) -> str | None:
 def _reproduce(full: FullReport) -> str:
     report = full.report
     facts = [f"corpus {code(report.corpus)}", f"embedder {code(report.embedder)}"]
+    if report.redaction is Redaction.STRICT:
+        facts.append("redact strict")
     if full.fixtures_path is not None:
         facts.insert(0, f"fixture set {code(full.fixtures_path)}")
     if report.saved is not None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from cce.domain.evidence import Evidence
 from cce.domain.full_report import FullReport
+from cce.domain.redaction import Redaction
 from cce.domain.scores import METRICS
 from cce.numerals import format_score
 from cce.report.changes import Headline, changes, headline, interval_kind, sentences
@@ -128,6 +129,8 @@ def _facts(full: FullReport) -> Iterator[tuple[str, str]]:
         yield "set digest", full.gate.digest[:16]
     yield "corpus", report.corpus
     yield "embedder", report.embedder
+    if report.redaction is Redaction.STRICT:
+        yield "redact", report.redaction.value
     yield "queries", _n_queries(full)
 
 

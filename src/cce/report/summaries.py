@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 
+from cce.domain.redaction import Redaction
 from cce.domain.summary import Freshness, IndexingSummary, StoreSummary
 from cce.numerals import format_score
 from cce.report.tables import one_line
@@ -20,6 +21,7 @@ def render_indexing_text(summary: IndexingSummary) -> str:
         ("skipped", _counts(summary.n_skipped)),
         ("sensitive", f"{len(summary.sensitive)} not opened{_some_paths(summary.sensitive)}"),
         ("embedder", summary.embedder),
+        *_redact_rows(summary.redaction),
         ("store", f"{summary.store} ({_size(summary.n_bytes)})"),
         ("elapsed", f"{summary.elapsed_seconds:.2f} s"),
     ]
@@ -34,6 +36,7 @@ def render_indexing_json(summary: IndexingSummary) -> str:
             "directory": summary.directory,
             "elapsed_seconds": format_score(summary.elapsed_seconds),
             "embedder": summary.embedder,
+            **dict(_redact_rows(summary.redaction)),
             "files": summary.n_files,
             "sensitive": list(summary.sensitive),
             "skipped": dict(summary.n_skipped),
@@ -54,6 +57,7 @@ def render_store_text(summary: StoreSummary) -> str:
         ("languages", _counts(summary.n_by_language)),
         ("kinds", _counts(summary.n_by_kind)),
         ("embedder", f"{summary.embedder}{model}"),
+        *_redact_rows(summary.redaction),
         ("directory", _freshness(summary.freshness)),
     ]
     return _table(rows)
@@ -67,6 +71,7 @@ def render_store_json(summary: StoreSummary) -> str:
             "chunks": summary.n_chunks,
             "directory": _freshness_record(summary.freshness),
             "embedder": summary.embedder,
+            **dict(_redact_rows(summary.redaction)),
             "embedder_model": summary.embedder_model,
             "files": summary.n_files,
             "format_version": summary.format_version,
@@ -99,6 +104,11 @@ def render_cache_cleared(folder: str, n_corpora: int, n_bytes: int) -> str:
     """What was removed."""
     noun = "corpus" if n_corpora == 1 else "corpora"
     return f"removed {n_corpora} {noun} ({_size(n_bytes)}) from {one_line(folder)}\n"
+
+
+def _redact_rows(redaction: Redaction) -> list[tuple[str, str]]:
+    """What is said of the strict rules; the standard ones go without saying."""
+    return [("redact", redaction.value)] if redaction is Redaction.STRICT else []
 
 
 def _freshness(freshness: Freshness | None) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from cce.domain.redaction import Redaction
 from cce.domain.report import Report, SavedPair
 from cce.domain.scores import BackendScore
 from cce.numerals import format_score, format_signed
@@ -48,6 +49,7 @@ def _heading(report: Report) -> list[str]:
         *([TITLE] if saved is None else _saved_heading(saved)),
         f"  corpus  : {one_line(report.corpus)}",
         f"  embedder: {one_line(report.embedder)}",
+        *(["  redact  : strict"] if report.redaction is Redaction.STRICT else []),
         f"  queries : {report.n_queries}{_left_out(saved)}",
     ]
 

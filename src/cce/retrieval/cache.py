@@ -20,6 +20,7 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 from cce.atomic import write_atomically
+from cce.domain.redaction import Redaction
 from cce.retrieval.chunking.languages import CHUNK_KINDS, PACKS
 from cce.retrieval.segment import Segment
 from cce.retrieval.snapshots import encode_snapshot, read_snapshot
@@ -45,21 +46,21 @@ class Cache:
         self.folder = folder
         self.max_bytes = max_bytes
 
-    def load(self, corpus: str) -> Segment | None:
+    def load(self, corpus: str, redaction: Redaction = Redaction.STANDARD) -> Segment | None:
         """The last segment of the directory `corpus`, if a sound one of this pipeline is there."""
-        path = self._path(corpus)
-        segment = read_snapshot(path, fingerprint())
+        path = self._path(corpus, redaction)
+        segment = read_snapshot(path, _fingerprint_with(redaction))
         if segment is not None:
             with contextlib.suppress(OSError):
                 os.utime(path)
         return segment
 
-    def save(self, corpus: str, segment: Segment) -> None:
+    def save(self, corpus: str, segment: Segment, redaction: Redaction = Redaction.STANDARD) -> None:
         """Keep `segment` for the directory `corpus`; nothing happens where the folder may not be used."""
         with contextlib.suppress(OSError):
             if self._prepare_folder(corpus):
-                pieces = map(bytes, encode_snapshot(segment, fingerprint()))
-                write_atomically(self._path(corpus), pieces, is_durable=False)
+                pieces = map(bytes, encode_snapshot(segment, _fingerprint_with(redaction)))
+                write_atomically(self._path(corpus, redaction), pieces, is_durable=False)
                 self._evict()
 
     def entries(self) -> list[Entry]:
@@ -77,9 +78,9 @@ class Cache:
                 n_bytes += entry.n_bytes
         return n_bytes
 
-    def _path(self, corpus: str) -> str:
+    def _path(self, corpus: str, redaction: Redaction) -> str:
         identity = hashlib.blake2b(os.fsencode(os.path.realpath(corpus)), digest_size=16).hexdigest()
-        return os.path.join(self.folder, identity + _SUFFIX)
+        return os.path.join(self.folder, f"{identity}{_mode(redaction)}{_SUFFIX}")
 
     def _prepare_folder(self, corpus: str) -> bool:
         """Make the folder private; False if it is somebody else's, or inside the corpus."""
@@ -135,6 +136,15 @@ def fingerprint() -> str:
     return json.dumps(
         [PIPELINE_VERSION, sys.byteorder, *versions, hashlib.sha256(table.encode()).hexdigest()]
     )
+
+
+def _fingerprint_with(redaction: Redaction) -> str:
+    """A snapshot under the standard rules is none under the strict ones, whatever its file is called."""
+    return fingerprint() + _mode(redaction)
+
+
+def _mode(redaction: Redaction) -> str:
+    return "" if redaction is Redaction.STANDARD else f".{redaction.value}"
 
 
 def _version(package: str) -> str:

@@ -14,8 +14,9 @@ from enum import Enum
 from types import MappingProxyType
 from typing import NamedTuple
 
+from cce.domain.redaction import Redaction
 from cce.retrieval.gitignore import list_files
-from cce.retrieval.sensitive import is_sensitive
+from cce.retrieval.sensitive import is_sensitive, is_sensitive_if_strict
 
 MAX_BYTES = 2 * 1024 * 1024
 _MIN_READ = 1 << 16
@@ -63,15 +64,17 @@ def walk(root: str) -> Walk:
     return Walk(listing.paths, skipped, listing.notices)
 
 
-def read_source(root: str, path: str, allow_secrets: bool = False) -> SourceFile | SkipReason:
+def read_source(root: str, path: str, redaction: Redaction = Redaction.STANDARD) -> SourceFile | SkipReason:
     """One file of a walk with scrubbed text, or why it is not indexed; a sensitive name is not opened."""
-    text = read_raw(root, path, allow_secrets)
-    return text if isinstance(text, SkipReason) else SourceFile(path, scrub(text, allow_secrets))
+    text = read_raw(root, path, redaction)
+    return text if isinstance(text, SkipReason) else SourceFile(path, scrub(text, redaction, path))
 
 
-def read_raw(root: str, path: str, allow_secrets: bool) -> bytes | SkipReason:
+def read_raw(root: str, path: str, redaction: Redaction) -> bytes | SkipReason:
     """As `read_source`, but the text as it is: UTF-8 that must be scrubbed before anybody keeps it."""
-    if not allow_secrets and is_sensitive(path.rpartition("/")[2]):
+    if redaction is not Redaction.OFF and is_sensitive(path.rpartition("/")[2]):
+        return SkipReason.SENSITIVE
+    if redaction is Redaction.STRICT and is_sensitive_if_strict(path):
         return SkipReason.SENSITIVE
     if path.endswith(".jsonl"):
         return SkipReason.JSONL
@@ -88,10 +91,14 @@ def read_raw(root: str, path: str, allow_secrets: bool) -> bytes | SkipReason:
     return text
 
 
-def scrub(text: bytes, allow_secrets: bool) -> bytes:
-    """What is indexed of a file that holds `text`."""
-    if allow_secrets:
+def scrub(text: bytes, redaction: Redaction, path: str) -> bytes:
+    """What is indexed of the file `path`, which holds `text`."""
+    if redaction is Redaction.OFF:
         return text
+    if redaction is Redaction.STRICT:
+        from cce.retrieval.strict_redaction import redact_strictly
+
+        return redact_strictly(text, path)
 
     from cce.retrieval.redaction import redact  # where nothing changed, nobody waits for its expressions
 

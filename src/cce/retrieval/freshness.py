@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 
+from cce.domain.redaction import Redaction
 from cce.domain.summary import Freshness
 from cce.retrieval.corpus import SourceFile, read_source, walk
 from cce.retrieval.index import Index
@@ -20,7 +21,7 @@ def compare_with_directory(store: Store, directory: str, watch: Watch) -> Freshn
     current: Mapping[str, Hashable]
     if store.file_digests is not None:
         stored = store.file_digests
-        current = _directory_digests(directory, watch, allow_secrets=store.are_secrets_allowed)
+        current = _directory_digests(directory, watch, store.redaction)
     else:
         stored = _file_records(store.index)
         current = _file_records(index_directory(directory, watch).index)
@@ -34,12 +35,12 @@ def compare_with_directory(store: Store, directory: str, watch: Watch) -> Freshn
     )
 
 
-def _directory_digests(directory: str, watch: Watch, *, allow_secrets: bool) -> dict[str, str]:
+def _directory_digests(directory: str, watch: Watch, redaction: Redaction) -> dict[str, str]:
     paths = walk(directory).paths
     digests: dict[str, str] = {}
     for n_done, path in enumerate(paths):
         watch("comparing", n_done, len(paths), "files")
-        source = read_source(directory, path, allow_secrets)
+        source = read_source(directory, path, redaction)
         if isinstance(source, SourceFile):
             digests[path] = text_digest(source.text)
     return digests

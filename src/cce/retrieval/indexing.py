@@ -9,6 +9,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from cce.domain.redaction import Redaction
 from cce.retrieval.cache import Cache
 from cce.retrieval.chunking.limits import seconds_per_file
 from cce.retrieval.corpus import SkipReason, read_raw, walk, why_absent
@@ -31,13 +32,22 @@ class IndexedCorpus:
     """An index with what the walk saw."""
 
     def __init__(
-        self, root: str, index: Index, skipped: Mapping[str, SkipReason], notices: tuple[str, ...]
+        self,
+        root: str,
+        index: Index,
+        skipped: Mapping[str, SkipReason],
+        notices: tuple[str, ...],
+        redaction: Redaction = Redaction.STANDARD,
     ) -> None:
-        """`skipped` has a reason for each file that was left out; `notices` are one line each."""
+        """`skipped` has a reason for each file that was left out; `notices` are one line each.
+
+        redaction  what the text went through
+        """
         self.root = root
         self.index = index
         self.skipped = skipped
         self.notices = notices
+        self.redaction = redaction
 
     def why_absent(self, path: str) -> str | None:
         """Why `path` is not indexed; None if there is no such file."""
@@ -65,7 +75,7 @@ def index_directory(
     watch: Watch,
     *,
     embedder: Embedder | None = None,
-    allow_secrets: bool = False,
+    redaction: Redaction = Redaction.STANDARD,
     cache: Cache | None = None,
 ) -> IndexedCorpus:
     """The index of all files below `directory`, which is the same with and without a cache.
@@ -79,32 +89,36 @@ def index_directory(
     def told(n_done: int) -> None:
         watch("indexing", n_done, n_files, "files")
 
-    if allow_secrets:
+    if redaction is Redaction.OFF:
         cache = None
-    known = None if cache is None else cache.load(directory)
+    known = None if cache is None else cache.load(directory, redaction)
     if known is None:
-        processed = _process(directory, walked.paths, allow_secrets, told)
+        processed = _process(directory, walked.paths, redaction, told)
         segment, skipped = processed.segment, processed.skipped
     else:
-        segment, skipped = _process_changed(directory, walked.paths, known, told)
+        segment, skipped = _process_changed(directory, walked.paths, known, redaction, told)
     if cache is not None and segment is not known:
-        cache.save(directory, segment)
+        cache.save(directory, segment, redaction)
     index = SegmentIndex(segment, embedder or HashEmbedder())
     if not isinstance(index.embedder, HashEmbedder):
         index = SegmentIndex(segment, index.embedder, _embed_all(index, watch))
-    return IndexedCorpus(directory, index, {**walked.skipped, **skipped}, walked.notices)
+    return IndexedCorpus(directory, index, {**walked.skipped, **skipped}, walked.notices, redaction)
 
 
 def _process(
-    directory: str, paths: Sequence[str], allow_secrets: bool, told: Callable[[int], None]
+    directory: str, paths: Sequence[str], redaction: Redaction, told: Callable[[int], None]
 ) -> Processed:
     from cce.retrieval.workers import process_files  # where nothing changed, nothing is cut into chunks
 
-    return process_files(directory, paths, allow_secrets, told)
+    return process_files(directory, paths, redaction, told)
 
 
 def _process_changed(
-    directory: str, paths: Sequence[str], known: Segment, told: Callable[[int], None]
+    directory: str,
+    paths: Sequence[str],
+    known: Segment,
+    redaction: Redaction,
+    told: Callable[[int], None],
 ) -> tuple[Segment, Mapping[str, SkipReason]]:
     """The segment of `paths`, with what is unchanged taken from `known`, and why some are not in it.
 
@@ -116,7 +130,7 @@ def _process_changed(
     skipped: dict[str, SkipReason] = {}
     for n_done, path in enumerate(paths):
         told(n_done)
-        text = read_raw(directory, path, False)
+        text = read_raw(directory, path, redaction)
         if isinstance(text, SkipReason):
             skipped[path] = text
         elif path in digests and hashlib.sha256(text).digest() == digests[path]:
@@ -125,7 +139,7 @@ def _process_changed(
             changed.append(path)
     if not changed and len(unchanged) == len(digests):
         return known, skipped
-    processed = _process(directory, changed, False, told)
+    processed = _process(directory, changed, redaction, told)
     return merge_segments(known, unchanged, processed.segment), {**skipped, **processed.skipped}
 
 

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 
+from cce.domain.redaction import Redaction
 from cce.retrieval.corpus import read_raw, walk
 from cce.retrieval.indexing import IndexedCorpus
 
@@ -72,7 +73,7 @@ def notices_of_written(root: str, files: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
         f"{path}: the {files[path]} lies in the corpus, so the next run indexes it; {_way_out(root, name)}"
         for path, name in names.items()
-        if name in walked and isinstance(read_raw(root, name, False), bytes)
+        if name in walked and isinstance(read_raw(root, name, Redaction.STANDARD), bytes)
     )
 
 

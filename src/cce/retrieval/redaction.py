@@ -134,7 +134,7 @@ def _redact_assignments(text: bytes) -> bytes:
     for start, value_start in _assignments(text):
         if start < scanned:
             continue
-        first, last, scanned = _value_span(text, value_start)
+        first, last, scanned = value_span(text, value_start)
         if not _is_harmless(text[first:last]):
             kept += [text[position:first], _mark("SECRET")]
             position = last
@@ -175,7 +175,7 @@ def _is_word(character: str) -> bool:
     )
 
 
-def _value_span(text: bytes, start: int) -> tuple[int, int, int]:
+def value_span(text: bytes, start: int) -> tuple[int, int, int]:
     """First and last position of the value's inner text, and where the value ends, quotes included."""
     quote = text[start : start + 1]
     if quote not in _QUOTES:
@@ -188,11 +188,12 @@ def _value_span(text: bytes, start: int) -> tuple[int, int, int]:
 
 
 def _is_harmless(value: bytes) -> bool:
-    is_dull = len(value) < _MIN_SECRET_BYTES or _is_placeholder(value)
+    is_dull = len(value) < _MIN_SECRET_BYTES or is_placeholder(value)
     return is_dull and next(_assignments(value), None) is None
 
 
-def _is_placeholder(value: bytes) -> bool:
+def is_placeholder(value: bytes) -> bool:
+    """Whether `value`, which is not empty, stands for a secret that was never there."""
     return (
         _compiled(_REDACTED).fullmatch(value) is not None
         or value.lower().startswith(_PLACEHOLDER_STARTS)

@@ -16,6 +16,27 @@ _NAMES = frozenset(
     "id_ed25519",
 }
 _EXTENSIONS = frozenset({"pem", "key", "p12", "pfx", "keystore", "jks", "ppk", "der", "asc"})
+_STRICT_NAMES_TEXT = """
+    .npmrc .yarnrc .yarnrc.yml .pypirc .git-credentials .gitcredentials .vault-token .vault_pass .my.cnf
+    .mylogin.cnf .boto .s3cfg .terraformrc terraform.rc .dockerconfigjson .bash_history .zsh_history
+    .psql_history .mysql_history .python_history .irb_history application_default_credentials.json
+    master.key credentials.toml credentials.xml .netrc.gpg _netrc id_ecdsa_sk id_ed25519_sk secrets.toml
+    secrets.ini secrets.env local.settings.json
+"""
+_STRICT_EXTENSIONS = frozenset(
+    {"tfstate", "tfvars", "pkcs12", "pkcs8", "bks", "kdbx", "kdb", "agekey", "ovpn", "gpg", "pgp"}
+)
+_STRICT_NAMES = frozenset(_STRICT_NAMES_TEXT.split())
+# Names that say nothing alone: the folder they are in does.
+_STRICT_ENDINGS = (
+    ".docker/config.json",
+    ".aws/credentials",
+    ".aws/config",
+    ".kube/config",
+    ".gem/credentials",
+    ".cargo/credentials",
+    ".config/gh/hosts.yml",
+)
 _SAMPLE_ENDINGS = (".example", ".sample", ".template", ".dist")
 
 
@@ -23,6 +44,15 @@ def is_sensitive(base_name: str) -> bool:
     """Whether a file of this name (no directory part) is left closed, in whatever case it is written."""
     name = base_name.lower()
     return name in _NAMES or _extension(name) in _EXTENSIONS or _is_environment(name)
+
+
+def is_sensitive_if_strict(path: str) -> bool:
+    """Whether the file `path` is left closed besides where the strict rules hold; a sample is opened."""
+    lowered = path.lower()
+    name = lowered.rpartition("/")[2]
+    is_state_backup = name.endswith((".tfstate.backup", ".tfvars.json"))
+    is_in_folder = any(f"/{lowered}".endswith(f"/{ending}") for ending in _STRICT_ENDINGS)
+    return name in _STRICT_NAMES or _extension(name) in _STRICT_EXTENSIONS or is_state_backup or is_in_folder
 
 
 def _extension(name: str) -> str | None:

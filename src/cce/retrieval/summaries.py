@@ -25,6 +25,7 @@ def summarize_indexing(
         n_chunks=len(indexed.index.chunks),
         n_tokens=_n_tokens(indexed.index),
         embedder=indexed.index.embedder.name,
+        redaction=indexed.redaction,
         n_skipped=_counted(reason.value for reason in reasons),
         sensitive=tuple(
             sorted(path for path, reason in indexed.skipped.items() if reason is SkipReason.SENSITIVE)
@@ -42,6 +43,7 @@ def summarize_store(path: str, store: Store, freshness: Freshness | None) -> Sto
         format_version=store.format_version,
         embedder=store.embedder,
         embedder_model=store.embedder_model,
+        redaction=store.redaction,
         n_files=len(store.index.positions_by_file),
         n_chunks=len(chunks),
         n_tokens=_n_tokens(store.index),

@@ -21,6 +21,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from cce.domain.redaction import Redaction
 from cce.errors import CorpusError
 from cce.retrieval.chunking.limits import (
     PATIENCE_SECONDS,
@@ -69,7 +70,7 @@ class Batch(NamedTuple):
 
     root: str
     paths: tuple[str, ...]
-    allow_secrets: bool
+    redaction: Redaction
     count_tokens: TokenCounter
     parse_seconds: float
 
@@ -82,7 +83,7 @@ class Processed(NamedTuple):
 
 
 def process_files(
-    root: str, paths: Sequence[str], allow_secrets: bool, told: Callable[[int], None]
+    root: str, paths: Sequence[str], redaction: Redaction, told: Callable[[int], None]
 ) -> Processed:
     """Index `paths`, which are in byte order; `told` hears how many files are done.
 
@@ -95,9 +96,7 @@ def process_files(
         from cce.retrieval.arrays.counting import SharedCounter
 
         count_tokens = SharedCounter()  # every process has a vocabulary of its own in the end
-    batches = [
-        Batch(root, group, allow_secrets, count_tokens, parse_seconds) for group in _group(paths, sizes)
-    ]
+    batches = [Batch(root, group, redaction, count_tokens, parse_seconds) for group in _group(paths, sizes)]
     n_processes = min(_n_processors(), len(batches), _MAX_PROCESSES)
     if n_processes < 2 or sum(sizes) < _MIN_BYTES:
         return _join(_process_here(batches, told))
@@ -116,12 +115,12 @@ def process_batch(batch: Batch, patience: float = PATIENCE_SECONDS) -> Processed
     slow: list[str] = []
     with limited_to(min(patience, batch.parse_seconds)):
         for path in batch.paths:
-            text = read_raw(batch.root, path, batch.allow_secrets)
+            text = read_raw(batch.root, path, batch.redaction)
             if isinstance(text, SkipReason):
                 skipped[path] = text
                 continue
             try:
-                files.append(chunk_file(path, scrub(text, batch.allow_secrets)))
+                files.append(chunk_file(path, scrub(text, batch.redaction, path)))
             except TooSlowError as exc:
                 if patience >= batch.parse_seconds:
                     raise too_slow(batch.root, path, batch.parse_seconds) from exc

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from cce.domain.anchor import Anchor
 from cce.domain.case import Case, FixtureSet
+from cce.domain.redaction import Redaction
 from cce.labels.tracking.texts import CorpusTexts
 from cce.quoting import on_one_line, quoted
 
@@ -40,13 +41,19 @@ def distinct(anchors: Iterable[Anchor]) -> Iterator[Anchor]:
     return iter({anchor.text: anchor for anchor in anchors}.values())
 
 
-def stale_pins(fixtures: FixtureSet, directory: str, paths: Iterable[str]) -> list[str]:
+def stale_pins(
+    fixtures: FixtureSet,
+    directory: str,
+    paths: Iterable[str],
+    redaction: Redaction = Redaction.STANDARD,
+) -> list[str]:
     """One warning if any pin of `fixtures` is stale, else none; without pins no file is read.
 
     directory  the corpus
     paths      the files that are indexed
+    redaction  what their text went through
     """
-    texts = CorpusTexts(directory, paths)
+    texts = CorpusTexts(directory, paths, redaction)
     stale = [(case, anchor) for case in fixtures.cases for anchor in stale_anchors(texts, case)]
     if not stale:
         return []

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cce.domain.anchor import LineRange
+from cce.domain.redaction import Redaction
 from cce.retrieval.corpus import SourceFile, read_source, walk
 
 Lines = tuple[bytes, ...]
@@ -29,8 +30,14 @@ NAME_BYTES = 4
 class CorpusTexts:
     """The texts of a corpus' files by path; the lines of a file stay in memory once they were asked for."""
 
-    def __init__(self, directory: str, paths: Iterable[str] | None = None) -> None:
+    def __init__(
+        self,
+        directory: str,
+        paths: Iterable[str] | None = None,
+        redaction: Redaction = Redaction.STANDARD,
+    ) -> None:
         """`paths` are the files that may be read, in order; without them the directory is walked."""
+        self._redaction = redaction
         self._directory = directory
         walked = walk(directory) if paths is None else None
         self.paths = tuple(paths or ()) if walked is None else walked.paths
@@ -79,7 +86,8 @@ class CorpusTexts:
     def _file(self, path: str) -> _FileText | None:
         if path not in self._files:
             # Asked for by name, a file is only read if a walk would have come to it.
-            source = read_source(self._directory, path) if path in self._known else None
+            is_known = path in self._known
+            source = read_source(self._directory, path, self._redaction) if is_known else None
             if isinstance(source, SourceFile):
                 self._files[path] = _FileText.of(source.text)
             else:

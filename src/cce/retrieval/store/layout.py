@@ -1,9 +1,10 @@
 """What writer and reader of a store agree on.
 
 One JSON object: `spec_version`, `embedder`, for every embedder but `hash` also `embedder_model` and
-`embedding_dim`, then `chunks`, `file_imports` and `file_tokens`. Two keys are our own, and other
+`embedding_dim`, then `chunks`, `file_imports` and `file_tokens`. Three keys are our own, and other
 readers pass over them: `file_digests`, path -> SHA-256 of the whole indexed text, tells exactly which
-files changed since; `secrets_allowed`, only there when true, says that this text was not scrubbed.
+files changed since; `secrets_allowed`, only there when true, says that this text was not scrubbed, and
+`redact`, only there when "strict", that it was by the strict rules.
 """
 
 from __future__ import annotations

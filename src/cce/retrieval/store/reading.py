@@ -14,12 +14,13 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, cast
+from typing import Annotated, Literal, cast
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
 from cce.domain.chunk import Chunk
+from cce.domain.redaction import Redaction
 from cce.errors import StoreError
 from cce.quoting import on_one_line, quoted
 from cce.retrieval.embedding.contract import Embedder
@@ -66,6 +67,7 @@ class _StoreRecord(Struct, gc=False):
     file_tokens: dict[str, _Count] = {}
     file_digests: dict[str, _Digest] | UnsetType = UNSET
     secrets_allowed: bool = False
+    redact: Literal["standard", "strict"] = "standard"
 
 
 class _Version(Struct, gc=False):
@@ -78,7 +80,7 @@ class Store:
 
     `embedder_model` and `embedding_dim` are what the file says; `file_digests` maps a path to the
     SHA-256 of its whole indexed text in hex, None where the producer recorded none;
-    `are_secrets_allowed` tells that this text was not scrubbed.
+    `redaction` tells what that text went through.
     """
 
     index: Index
@@ -87,7 +89,7 @@ class Store:
     embedding_dim: int | None
     format_version: str
     file_digests: Mapping[str, str] | None
-    are_secrets_allowed: bool
+    redaction: Redaction
     n_bytes: int
 
 
@@ -181,7 +183,7 @@ def _store_of(record: _StoreRecord, n_bytes: int) -> Store:
         dimension,
         record.spec_version,
         digests,
-        record.secrets_allowed,
+        Redaction.OFF if record.secrets_allowed else Redaction(record.redact),
         n_bytes,
     )
 

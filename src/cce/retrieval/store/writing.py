@@ -13,6 +13,7 @@ import numpy as np
 
 from cce.atomic import write_atomically, write_below
 from cce.domain.chunk import Chunk
+from cce.domain.redaction import Redaction
 from cce.errors import EmbedderError, StoreError
 from cce.quoting import on_one_line, quoted
 from cce.retrieval.index import Index
@@ -28,21 +29,21 @@ def write_store(
     path: str,
     index: Index,
     file_digests: Mapping[str, str],
+    redaction: Redaction = Redaction.STANDARD,
     *,
-    are_secrets_allowed: bool = False,
     default_of: str | None = None,
 ) -> int:
     """Write `index` to `path`, whose folder exists, and tell the size in bytes.
 
     Raises StoreError, or EmbedderError for vectors that cannot be stored. `file_digests` maps a path to
-    the SHA-256 of its whole indexed text, in hex; `are_secrets_allowed` says that it was not scrubbed.
+    the SHA-256 of its whole indexed text, in hex; `redaction` says what that text went through.
     `default_of` is the directory whose default store `path` is: then no link is followed. Nothing but a
     store or an empty file is replaced.
     """
     require_store(path)
     try:
         _check_paths(index)
-        pieces = _encode(index, _checked_embeddings(index), file_digests, are_secrets_allowed)
+        pieces = _encode(index, _checked_embeddings(index), file_digests, redaction)
         size = _Size()
         if default_of is None:
             write_atomically(path, size.count(pieces))
@@ -94,7 +95,7 @@ def _checked_embeddings(index: Index) -> FloatMatrix:
 
 
 def _encode(
-    index: Index, embeddings: FloatMatrix, file_digests: Mapping[str, str], are_secrets_allowed: bool
+    index: Index, embeddings: FloatMatrix, file_digests: Mapping[str, str], redaction: Redaction
 ) -> Iterator[bytes]:
     encode = msgspec.json.Encoder().encode
     yield encode(_head(index)).removesuffix(b"}") + b',"chunks":['
@@ -107,8 +108,10 @@ def _encode(
         "file_tokens": dict(index.file_tokens),
         "file_digests": dict(file_digests),
     }
-    if are_secrets_allowed:
+    if redaction is Redaction.OFF:
         tail["secrets_allowed"] = True
+    if redaction is Redaction.STRICT:
+        tail["redact"] = redaction.value
     yield b"]," + encode(tail).removeprefix(b"{")
 
 

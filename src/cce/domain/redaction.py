@@ -1,0 +1,24 @@
+"""How the secrets of a corpus are treated: which rules its text went through, and who asked for them."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+
+class Redaction(Enum):
+    """The value is the name that options, stores and reports use."""
+
+    OFF = "off"
+    STANDARD = "standard"
+    STRICT = "strict"
+
+
+class RedactionChoice(NamedTuple):
+    """What is asked for; `is_typed` if by an option of this very call, which nothing may overrule."""
+
+    redaction: Redaction = Redaction.STANDARD
+    is_typed: bool = False
+
+
+STANDARD = RedactionChoice()
