@@ -13,13 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from cce.domain.chunk import Chunk
 from cce.domain.ranking import Ranking
-from cce.measurement.spans import LineWeights
+from cce.measurement.matching.spans import LineWeights
 from cce.numerals import ordering_key
 from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file
 from cce.retrieval.embedding.contract import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
-from cce.retrieval.index import Index, SegmentIndex
-from cce.retrieval.segmenting import build_segment
+from cce.retrieval.indexing.index import Index, SegmentIndex
+from cce.retrieval.indexing.segmenting import build_segment
 
 WORD_BYTES = b"abcdefghijklmnopqrstuvwxyz0123456789_"
 

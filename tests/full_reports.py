@@ -14,12 +14,12 @@ from cce.domain.gate import GatePolicy, GateReport, Level, Reason, Rule
 from cce.domain.ranking import Hit, Ranking
 from cce.domain.report import Report
 from cce.domain.scores import METRICS
-from cce.measurement.comparison import compare
-from cce.measurement.drilldown import drill_down
-from cce.measurement.evidence import gather_evidence
+from cce.measurement.evidence.comparison import compare
+from cce.measurement.evidence.gathering import gather_evidence
+from cce.measurement.evidence.slices import slice_evidence
 from cce.measurement.figures import FigureReader
+from cce.measurement.matching.drilldown import drill_down
 from cce.measurement.scoring import score_backend
-from cce.measurement.slices import slice_evidence
 from corpora import line_weights
 
 HOSTILE = "</script><img src=x onerror=\"document.title='pwned'\">|`@octocat` #123 *b* [x](y)"

@@ -12,7 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cce.benchmarking import (
+from cce.domain.benchmark import BackendBenchmark, Benchmark, Latency, Spread, TokenSaving
+from cce.domain.chunk import Chunk
+from cce.errors import CorpusError
+from cce.report.text.benchmark import render_benchmark_json, render_benchmark_text
+from cce.retrieval.indexing.directory import index_directory
+from cce.usecases.bench import (
     BenchmarkPlan,
     Question,
     made_questions,
@@ -21,11 +26,6 @@ from cce.benchmarking import (
     run_benchmark,
     token_saving,
 )
-from cce.domain.benchmark import BackendBenchmark, Benchmark, Latency, Spread, TokenSaving
-from cce.domain.chunk import Chunk
-from cce.errors import CorpusError
-from cce.report.benchmark import render_benchmark_json, render_benchmark_text
-from cce.retrieval.indexing import index_directory
 from conftest import Run
 from trees import plant
 
@@ -300,7 +300,7 @@ def test_peak_memory_is_counted_in_bytes() -> None:
 def test_memory_of_the_parent_is_not_ours() -> None:
     if not Path("/proc/self/status").exists():
         pytest.skip("this system tells the parent's memory as ours")
-    peak = "from cce.benchmarking import peak_memory; print(peak_memory())"
+    peak = "from cce.usecases.bench import peak_memory; print(peak_memory())"
     parent = f"""import subprocess, sys
 held = b"x" * 300_000_000
 subprocess.run([sys.executable, "-c", {peak!r}], check=True)"""

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from cce.domain.ranking import Ranking
 from cce.numerals import format_score, ordering_key
 from cce.retrieval.backends.bm25 import Bm25Backend, bm25_scores
-from cce.retrieval.index import Index
+from cce.retrieval.indexing.index import Index
 from corpora import index_chunks, index_files, index_texts, make_chunk, paths, plain_bm25, plain_order, scored
 
 WORDS = st.lists(st.sampled_from(["alpha", "beta", "gamma", "Alpha", "al", "é"]), max_size=6).map(" ".join)

@@ -9,8 +9,8 @@ import pytest
 from cce.brackets import MAX_FREE, MIN_BYTES, is_mostly_brackets
 from cce.errors import FixtureError, ReportError
 from cce.labels.draft import parse_queries
-from cce.measurement.fixtures import parse_fixture_set
-from cce.measurement.saved_reports import parse_saved_report
+from cce.measurement.fixtures.reading import parse_fixture_set
+from cce.measurement.reports.reading import parse_saved_report
 
 WIDE = b"[" + b"[]," * MAX_FREE + b"[]]"
 CASE = b'{"query":"parse","expected":["a.py"],"z":%s}'

@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cce.domain.redaction import Redaction
-from cce.report.conformance import render_conformance
-from cce.retrieval import cache as cache_module
-from cce.retrieval import workers
-from cce.retrieval.cache import Cache, default_cache
+from cce.report.json.conformance import render_conformance
 from cce.retrieval.chunking import treesitter
-from cce.retrieval.index import SegmentIndex
-from cce.retrieval.indexing import index_directory
+from cce.retrieval.indexing import cache as cache_module
+from cce.retrieval.indexing import workers
+from cce.retrieval.indexing.cache import Cache, default_cache
+from cce.retrieval.indexing.directory import index_directory
+from cce.retrieval.indexing.index import SegmentIndex
 from test_segment import content
 
 SECRET = "correct-horse-battery-staple"

@@ -11,7 +11,7 @@ from cce.numerals import ordering_key
 from cce.retrieval.backends.bm25 import Bm25Backend
 from cce.retrieval.backends.classic import Bm25LBackend, Bm25OkapiBackend, Bm25PlusBackend
 from cce.retrieval.backends.contract import Backend
-from cce.retrieval.index import Index
+from cce.retrieval.indexing.index import Index
 from corpora import (
     index_chunks,
     index_files,

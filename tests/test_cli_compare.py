@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from cce.cli.main import main
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore, CaseScore, TokenScore
-from cce.measurement.pairing import PairingPlan, compare_saved, pair_cases
+from cce.measurement.reports.pairing import PairingPlan, compare_saved, pair_cases
 from cce.measurement.scoring import summarize
 from cce.numerals import format_signed, ordering_key
-from cce.report.json_v2 import render_json
+from cce.report.json.report_v2 import render_json
 from oracle import Oracle
 
 Capture = pytest.CaptureFixture[bytes]

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from cce.cli.main import main
-from cce.measurement.fixtures import read_fixture_set
+from cce.measurement.fixtures.reading import read_fixture_set
 from cce.measurement.metrics.catalog import CATALOG
 from cce.numerals import format_score
-from cce.pipeline import rank_cases
-from cce.retrieval.indexing import index_directory
+from cce.retrieval.indexing.directory import index_directory
+from cce.usecases.evaluate import rank_cases
 from conftest import ROOT, Run
 
 Capture = pytest.CaptureFixture[bytes]

@@ -429,8 +429,8 @@ def test_an_interrupt_ends_with_130_and_one_word(project: Path, request: pytest.
 def test_our_own_fault_asks_for_a_report(
     project: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from cce import pipeline
     from cce.cli.main import main
+    from cce.usecases import evaluate as pipeline
 
     def broken(*_: object) -> None:
         raise ZeroDivisionError("division\nby zero")

@@ -4,9 +4,9 @@ import pytest
 
 from cce.domain.scores import BackendScore, CaseScore
 from cce.errors import UsageError
-from cce.measurement.comparison import compare
+from cce.measurement.evidence.comparison import compare
+from cce.measurement.evidence.significance import paired_t_test
 from cce.measurement.scoring import summarize
-from cce.measurement.significance import paired_t_test
 
 
 def case_score(name: str, figure: float, k: int = 10, mrr: float = 0.0) -> CaseScore:

@@ -11,7 +11,7 @@ import pytest
 
 from cce.domain.redaction import Redaction
 from cce.errors import CorpusError
-from cce.retrieval.corpus import (
+from cce.retrieval.corpus.source_files import (
     MAX_BYTES,
     SkipReason,
     SourceFile,
@@ -242,7 +242,7 @@ def test_links_are_not_there(tmp_path: Path) -> None:
 def test_names_do_not_depend_on_the_locale(tmp_path: Path) -> None:
     plant(tmp_path, {".gitignore": "ü*\n", "é.py": "x", "ü.py": "", "build/ö.py": ""})
     program = (
-        "import sys; from cce.retrieval.corpus import read_source, walk, why_absent;"
+        "import sys; from cce.retrieval.corpus.source_files import read_source, walk, why_absent;"
         "root = sys.argv[1]; walked = walk(root);"
         "print(ascii([read_source(root, path) for path in walked.paths]),"
         " why_absent(root, walked.skipped, 'build/\\xf6.py'))"

@@ -10,8 +10,8 @@ import pytest
 
 from cce.errors import FixtureError
 from cce.labels.draft import Queries, parse_queries, render_drafts
-from cce.measurement.fixtures import parse_fixture_set
-from cce.retrieval.indexing import index_directory
+from cce.measurement.fixtures.reading import parse_fixture_set
+from cce.retrieval.indexing.directory import index_directory
 from conftest import Run
 
 READ = "def read(path):\n    return open(path).read()\n"

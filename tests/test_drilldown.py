@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from cce.measurement.drilldown import N_LINE_CHARACTERS, drill_down, opening
+from cce.measurement.matching.drilldown import N_LINE_CHARACTERS, drill_down, opening
 from full_reports import CASES, RANKINGS, chunk
 
 

@@ -19,8 +19,8 @@ from cce.domain.evidence import (
     Verdict,
 )
 from cce.errors import UsageError
-from cce.measurement.evidence import BackendFigures, Figures, case_deltas, gather_evidence
-from cce.measurement.significance import paired_t_test
+from cce.measurement.evidence.gathering import BackendFigures, Figures, case_deltas, gather_evidence
+from cce.measurement.evidence.significance import paired_t_test
 from cce.numerals import format_signed
 
 QUICK = 200

@@ -21,8 +21,8 @@ from cce.domain.evidence import (
 )
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
-from cce.report.json_v2 import render_json
-from cce.report.text import render_text
+from cce.report.json.report_v2 import render_json
+from cce.report.text.report import render_text
 
 DIFFERENCE = DifferenceEvidence(
     per_case=(0.5, 0.25, -0.25, 0.0, None, 1.0, 1.0),

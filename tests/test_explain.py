@@ -14,15 +14,15 @@ from cce.domain.case import Case, FixtureSet
 from cce.domain.explanation import BackendExplanation, CaseExplanation, Miss
 from cce.domain.ranking_account import GraphParts, HybridParts, RankingAccount, Share
 from cce.errors import UsageError
-from cce.labels.explain import cases_called, explain_case
 from cce.numerals import format_score, ordered_sum, ordering_key
-from cce.report.explanation import render_explanation_text
-from cce.report.shares import micro_shares
+from cce.report.text.explanation import render_explanation_text
+from cce.report.view.shares import micro_shares
 from cce.retrieval.backends.bm25 import Bm25Backend
 from cce.retrieval.backends.hybrid import HybridBackend
 from cce.retrieval.backends.vector import VectorBackend
-from cce.retrieval.index import Index
-from cce.retrieval.indexing import IndexedCorpus, index_directory
+from cce.retrieval.indexing.directory import IndexedCorpus, index_directory
+from cce.retrieval.indexing.index import Index
+from cce.usecases.explain import cases_called, explain_case
 from corpora import index_chunks, index_files, index_texts, make_chunk
 
 

@@ -16,10 +16,10 @@ from pydantic_core import SchemaValidator, ValidationError
 
 from cce.domain.anchor import LineRange
 from cce.errors import FixtureError
-from cce.measurement import strict_json
-from cce.measurement.fixture_line import SCHEMA
-from cce.measurement.fixture_schema import DEFAULTS, case_schema, is_plainly_right
-from cce.measurement.fixtures import parse_fixture_set, read_fixture_set
+from cce.measurement.fixtures import strict_json
+from cce.measurement.fixtures.line import SCHEMA
+from cce.measurement.fixtures.reading import parse_fixture_set, read_fixture_set
+from cce.measurement.fixtures.schema import DEFAULTS, case_schema, is_plainly_right
 from cce.tokens import WHITE_SPACE
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "reference"
@@ -384,9 +384,7 @@ def test_a_file_that_cannot_be_read_is_named_with_the_way_out(tmp_path: Path, na
 
 @pytest.mark.process
 def test_importing_the_module_does_not_import_pydantic() -> None:
-    code = (
-        "import sys, cce.measurement.fixtures; sys.exit(any(m.startswith('pydantic') for m in sys.modules))"
-    )
+    code = "import sys, cce.measurement.fixtures.reading; sys.exit(any(m.startswith('pydantic') for m in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
@@ -589,7 +587,7 @@ def test_what_is_plainly_right_is_what_the_schema_accepts(entry: dict[str, objec
 @pytest.mark.process
 def test_a_set_without_faults_is_read_without_pydantic(root: Path) -> None:
     program = (
-        "import sys; from cce.measurement.fixtures import read_fixture_set;"
+        "import sys; from cce.measurement.fixtures.reading import read_fixture_set;"
         "print(len(read_fixture_set('eval/code.jsonl').cases));"
         "print(any(name.startswith('pydantic') for name in sys.modules))"
     )

@@ -14,12 +14,12 @@ from cce.domain.gate import GateOutcome, GatePolicy, GateReport, Level, Limits, 
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore, CaseScore, TokenScore
 from cce.errors import UnknownNameError, UsageError
-from cce.measurement.baseline import accept, as_saved, pair_with_baseline, require_unique, score_in
-from cce.measurement.evidence import gather_evidence
+from cce.measurement.evidence.gathering import gather_evidence
 from cce.measurement.figures import reported_figures
-from cce.measurement.gates import Measured, floor_metrics, judge_gate
-from cce.measurement.policy_tables import PolicyError
-from cce.measurement.saved_reports import SavedReport
+from cce.measurement.gate.baseline import accept, as_saved, pair_with_baseline, require_unique, score_in
+from cce.measurement.gate.policy_tables import PolicyError
+from cce.measurement.gate.rules import Measured, floor_metrics, judge_gate
+from cce.measurement.reports.reading import SavedReport
 from cce.measurement.scoring import summarize
 
 GO, REVIEW, BLOCK = GateOutcome.GO, GateOutcome.REVIEW, GateOutcome.BLOCK

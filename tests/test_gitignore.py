@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cce.errors import CorpusError
-from cce.retrieval.gitignore import Listing, list_files
+from cce.retrieval.corpus.gitignore import Listing, list_files
 from trees import (
     BYTE_NAMES,
     POSIX_NAMES,

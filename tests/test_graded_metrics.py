@@ -11,8 +11,8 @@ from cce.domain.anchor import parse_anchor
 from cce.domain.case import Case
 from cce.domain.chunk import Chunk
 from cce.domain.ranking import Hit
-from cce.measurement.ideals import IndexedChunks
-from cce.measurement.judging import Judgment, judge
+from cce.measurement.matching.ideals import IndexedChunks
+from cce.measurement.matching.matches import Judgment, judge
 from cce.measurement.metrics.graded import average_precision, ndcg, ndcg_linear
 from cce.measurement.metrics.ranked import recall
 from cce.numerals import format_score

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cce.retrieval.graph import ImportGraph
+from cce.retrieval.indexing.graph import ImportGraph
 from corpora import plain_neighbours
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cce.retrieval.arrays.hash_vectors import fnv1a_of_all, hash_vectors
-from cce.retrieval.arrays.postings import build_postings
 from cce.retrieval.embedding.hashing import HashEmbedder, fnv1a
+from cce.retrieval.scoring.arrays.hash_vectors import fnv1a_of_all, hash_vectors
+from cce.retrieval.scoring.arrays.postings import build_postings
 from corpora import plain_embedding, plain_fnv
 
 

@@ -9,7 +9,7 @@ from cce.domain.ranking import Ranking
 from cce.numerals import format_score
 from cce.retrieval.backends.hybrid import HybridBackend
 from cce.retrieval.backends.query_analysis import is_code_lookup
-from cce.retrieval.index import Index
+from cce.retrieval.indexing.index import Index
 from corpora import (
     index_chunks,
     index_files,

@@ -16,7 +16,7 @@ from cce.retrieval.backends.hybrid import HybridBackend
 from cce.retrieval.backends.vector import VectorBackend, query_cosines
 from cce.retrieval.chunking.treesitter import chunk_file
 from cce.retrieval.embedding.hashing import HashEmbedder
-from cce.retrieval.index import Index
+from cce.retrieval.indexing.index import Index
 from corpora import build_index, index_chunks, index_files, index_texts, make_chunk, paths
 
 

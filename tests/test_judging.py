@@ -9,7 +9,7 @@ from cce.domain.anchor import parse_anchor
 from cce.domain.case import Case
 from cce.domain.chunk import Chunk
 from cce.domain.ranking import Hit, Ranking
-from cce.measurement.judging import Judgment, judge
+from cce.measurement.matching.matches import Judgment, judge
 
 FUNCTION = "function_definition"
 CLASS = "class_definition"

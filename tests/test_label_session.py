@@ -15,7 +15,7 @@ import pytest
 from cce.errors import FixtureError, UsageError
 from cce.labels.labelling import LabelSession, unlabelled_ids
 from cce.labels.revision import Revision
-from cce.measurement.fixtures import read_fixture_set
+from cce.measurement.fixtures.reading import read_fixture_set
 from conftest import Run
 from oracle import Oracle
 

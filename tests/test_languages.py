@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from cce.retrieval import cache
-from cce.retrieval.cache import fingerprint
 from cce.retrieval.chunking.imports import c_imports
 from cce.retrieval.chunking.languages import CHUNK_KINDS, PACKS, LanguagePack, language_pack
+from cce.retrieval.indexing import cache
+from cce.retrieval.indexing.cache import fingerprint
 
 BY_EXTENSION = {
     ".py": "python",

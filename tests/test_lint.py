@@ -18,11 +18,11 @@ from cce.labels.pinning import pin_set
 from cce.labels.revision import Revision
 from cce.labels.tracking.places import LineTable
 from cce.labels.tracking.texts import CorpusTexts
-from cce.measurement.fixtures import parse_fixture_set, stream_entries
-from cce.measurement.saved_reports import read_saved_report
-from cce.pipeline import Plan, evaluate
-from cce.report.json_v2 import render_json as render_report
-from cce.retrieval.indexing import index_directory
+from cce.measurement.fixtures.reading import parse_fixture_set, stream_entries
+from cce.measurement.reports.reading import read_saved_report
+from cce.report.json.report_v2 import render_json as render_report
+from cce.retrieval.indexing.directory import index_directory
+from cce.usecases.evaluate import Plan, evaluate
 
 READ = "def read(path):\n    return open(path).read()\n"
 WRITE = "def write(path, text):\n    open(path, 'w').write(text)\n"

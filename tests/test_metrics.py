@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cce.measurement.judging import Judgment
+from cce.measurement.matching.matches import Judgment
 from cce.measurement.metrics import (
     f1,
     first_relevant_rank,

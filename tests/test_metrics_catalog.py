@@ -4,7 +4,7 @@ import pytest
 
 from cce.domain.scores import METRICS, CaseScore, TokenScore
 from cce.errors import UnknownNameError
-from cce.measurement.judging import Judgment
+from cce.measurement.matching.matches import Judgment
 from cce.measurement.metrics.catalog import (
     CATALOG,
     DEFAULT_METRICS,

@@ -13,25 +13,25 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cce.retrieval.arrays import counting, nests
-from cce.retrieval.arrays.hash_vectors import hash_vectors
-from cce.retrieval.arrays.nests import count_nest, is_nest
-from cce.retrieval.arrays.postings import Postings, invert
-from cce.retrieval.cache import Cache
 from cce.retrieval.chunking.treesitter import chunk_file
 from cce.retrieval.embedding.hashing import HashEmbedder
-from cce.retrieval.index import Index
-from cce.retrieval.indexing import index_directory
-from cce.retrieval.segmenting import build_segment
-from cce.retrieval.store.contents import Contents
-from cce.retrieval.store.reading import read_store
-from cce.retrieval.store.writing import write_store
-from cce.retrieval.token_counts import (
+from cce.retrieval.indexing.arrays import counting, nests
+from cce.retrieval.indexing.arrays.nests import count_nest, is_nest
+from cce.retrieval.indexing.cache import Cache
+from cce.retrieval.indexing.directory import index_directory
+from cce.retrieval.indexing.index import Index
+from cce.retrieval.indexing.segmenting import build_segment
+from cce.retrieval.indexing.token_counts import (
     TokenCounts,
     cut_token_counts,
     merge_token_counts,
     without_unused_words,
 )
+from cce.retrieval.scoring.arrays.hash_vectors import hash_vectors
+from cce.retrieval.scoring.arrays.postings import Postings, invert
+from cce.retrieval.store.contents import Contents
+from cce.retrieval.store.reading import read_store
+from cce.retrieval.store.writing import write_store
 from corpora import plain_tokens
 from test_segment import bags
 from trees import plant
@@ -172,7 +172,9 @@ def test_a_nested_file_scores_to_the_bit_as_if_every_chunk_were_counted(
 ) -> None:
     plant(tmp_path, {path: NESTED[path], "other.py": "def x5(): return x7\n"})
     monkeypatch.setattr(nests, "MANY_BYTES", 0)
-    monkeypatch.setattr("cce.retrieval.workers.MANY_BYTES", 0)  # arrays count, however little there is
+    monkeypatch.setattr(
+        "cce.retrieval.indexing.workers.MANY_BYTES", 0
+    )  # arrays count, however little there is
     deep = index_directory(str(tmp_path), silent).index
     assert nests_of(deep) is not None
     monkeypatch.setattr(counting, "is_nest", lambda *_: False)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from cce.domain.case import FixtureSet
-from cce.measurement.fixtures import parse_fixture_set
-from cce.measurement.notices import notices
+from cce.measurement.fixtures.notices import notices
+from cce.measurement.fixtures.reading import parse_fixture_set
 
 FILES: Mapping[str, Set[str]] = {
     "a.py": {"function_definition", "class_definition"},

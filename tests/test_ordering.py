@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cce.numerals import ordering_key, ordering_keys
-from cce.retrieval.arrays import ordering as array_ordering
-from cce.retrieval.arrays.ordering import contenders, top_k
-from cce.retrieval.ordering import best_positions, id_ranks
+from cce.retrieval.scoring.arrays import ordering as array_ordering
+from cce.retrieval.scoring.arrays.ordering import contenders, top_k
+from cce.retrieval.scoring.ordering import best_positions, id_ranks
 
 
 def best(keys: list[int], ranks: list[int], k: int) -> list[int]:

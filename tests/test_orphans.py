@@ -21,8 +21,8 @@ linux_only = pytest.mark.skipif(
 # Several processes index four files, each a batch; `trouble` is what happens in a worker.
 _SCRIPT = """
 import ctypes, os, sys, time
-from cce.retrieval import workers
-from cce.retrieval.corpus import walk
+from cce.retrieval.indexing import workers
+from cce.retrieval.corpus.source_files import walk
 
 def trouble(path, text):
     if os.getpid() == parent:

@@ -17,7 +17,7 @@ import pytest
 from cce.cli.main import main
 from cce.report.catalog import RENDERERS
 from cce.report.marks import MARKS
-from cce.retrieval.corpus import walk
+from cce.retrieval.corpus.source_files import walk
 from full_reports import FLOOR, MISSED, full_report, gated
 from trees import POSIX_NAMES, link, needs_fifo, plant
 
@@ -214,8 +214,8 @@ def test_a_refused_report_costs_no_measuring(repo: Path, ask: Ask, monkeypatch: 
     def fail(*_: object, **__: object) -> None:
         raise AssertionError("measured")
 
-    monkeypatch.setattr("cce.pipeline.index_directory", fail)
-    monkeypatch.setattr("cce.retrieval.indexing.index_directory", fail)
+    monkeypatch.setattr("cce.usecases.evaluate.index_directory", fail)
+    monkeypatch.setattr("cce.retrieval.indexing.directory.index_directory", fail)
     for command in (
         "relevance set.jsonl --report html=src/a.py",
         "gate gate.toml --accept --report html=src/a.py",

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cce.quoting import for_terminal, on_one_line, one_line, one_line_in_json, shortened
-from cce.report.html import render_html
+from cce.report.html.renderer import render_html
 from conftest import Run
 from full_reports import CASES, case, full_report
 

@@ -15,7 +15,6 @@ import pytest
 
 from cce.domain.redaction import Redaction
 from cce.errors import CceError, CorpusError, UsageError
-from cce.retrieval import workers
 from cce.retrieval.chunking.limits import (
     TooSlowError,
     ignoring_line,
@@ -23,10 +22,11 @@ from cce.retrieval.chunking.limits import (
     seconds_per_file,
 )
 from cce.retrieval.chunking.treesitter import chunk_file
-from cce.retrieval.gitignore import list_files
-from cce.retrieval.indexing import index_directory
-from cce.retrieval.token_counts import count_span_tokens
-from cce.retrieval.workers import Batch, process_batch, process_files
+from cce.retrieval.corpus.gitignore import list_files
+from cce.retrieval.indexing import workers
+from cce.retrieval.indexing.directory import index_directory
+from cce.retrieval.indexing.token_counts import count_span_tokens
+from cce.retrieval.indexing.workers import Batch, process_batch, process_files
 from conftest import Run
 from test_segment import content
 from trees import plant

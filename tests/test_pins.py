@@ -23,7 +23,7 @@ from cce.labels.tracking.pins import stale_pins
 from cce.labels.tracking.places import LineTable
 from cce.labels.tracking.texts import CorpusTexts, line_prints
 from cce.labels.tracking.traces import Trace, parse_traces, trace_of
-from cce.measurement.fixtures import parse_fixture_set, read_fixture_set
+from cce.measurement.fixtures.reading import parse_fixture_set, read_fixture_set
 
 CODE = b"import os\n\ndef read(path):   \n    return open(path)\n\ndef write(path):\n    pass\n"
 

@@ -14,9 +14,9 @@ from cce.domain.case import Case, FixtureSet
 from cce.domain.evidence import EvidenceOptions
 from cce.domain.gate import GatePolicy, Limits
 from cce.errors import CceError
-from cce.measurement.gates import floor_metrics
-from cce.measurement.policy import parse_policy, read_policy, require_known
-from cce.measurement.policy_tables import PolicyError
+from cce.measurement.gate.policy import parse_policy, read_policy, require_known
+from cce.measurement.gate.policy_tables import PolicyError
+from cce.measurement.gate.rules import floor_metrics
 
 LEAST = 'schema = "cce.gate/v1"\nfixtures = "code.jsonl"\nbackend = "hybrid"\nbaseline = "b.json"\n'
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cce.retrieval.arrays.occurrences import distinct_values
-from cce.retrieval.arrays.postings import Postings, build_postings
-from cce.retrieval.arrays.terms import used_terms
+from cce.retrieval.indexing.arrays.occurrences import distinct_values
+from cce.retrieval.indexing.arrays.terms import used_terms
+from cce.retrieval.scoring.arrays.postings import Postings, build_postings
 from corpora import plain_tokens
 
 TEXTS = st.lists(st.text("ab C_é", max_size=12).map(str.encode), max_size=6)

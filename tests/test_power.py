@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import nctdtr
 from scipy.stats import nct, t, ttest_1samp
 
-from cce.measurement.power import (
+from cce.measurement.evidence.power import (
     POWER,
     attainable_p,
     cases_needed,

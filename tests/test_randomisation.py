@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, permutation_test
 
 from cce.domain.evidence import FlipMethod
-from cce.measurement import randomisation
-from cce.measurement.randomisation import sign_flip_test, sign_test
+from cce.measurement.evidence import randomisation
+from cce.measurement.evidence.randomisation import sign_flip_test, sign_test
 
 EXACT, MONTE_CARLO = FlipMethod.EXACT, FlipMethod.MONTE_CARLO
 THIRD = 333_333

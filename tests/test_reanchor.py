@@ -23,7 +23,7 @@ from cce.labels.tracking.places import LineTable
 from cce.labels.tracking.similarity import closest_stretch
 from cce.labels.tracking.texts import CorpusTexts
 from cce.labels.tracking.tracker import Fate, Tracker
-from cce.measurement.fixtures import parse_fixture_set, read_fixture_set
+from cce.measurement.fixtures.reading import parse_fixture_set, read_fixture_set
 from oracle import Oracle
 from planting import Corpus, plant
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cce.retrieval.redaction import redact
+from cce.retrieval.redaction.standard import redact
 from cce.tokens import WHITE_SPACE
 
 SECRET = "[REDACTED:SECRET]"

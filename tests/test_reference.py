@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from cce.measurement.fixtures import read_fixture_set
-from cce.pipeline import Plan, measure_backends, report_on
-from cce.report.conformance import render_conformance
-from cce.report.json_v2 import render_json
-from cce.report.text import render_text
-from cce.retrieval.index import Index
-from cce.retrieval.indexing import index_directory
+from cce.measurement.fixtures.reading import read_fixture_set
+from cce.report.json.conformance import render_conformance
+from cce.report.json.report_v2 import render_json
+from cce.report.text.report import render_text
+from cce.retrieval.indexing.directory import index_directory
+from cce.retrieval.indexing.index import Index
+from cce.usecases.evaluate import Plan, measure_backends, report_on
 from conftest import Run
 from oracle import Oracle
 

@@ -13,11 +13,11 @@ import pytest
 
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore, CaseScore, TokenScore
-from cce.measurement.comparison import compare
+from cce.measurement.evidence.comparison import compare
 from cce.measurement.metrics import harmonic_mean
 from cce.measurement.scoring import summarize
-from cce.report.json_v2 import render_json
-from cce.report.text import render_text
+from cce.report.json.report_v2 import render_json
+from cce.report.text.report import render_text
 from oracle import Oracle
 
 NAMES = ("express", "flask", "psutil", "requests", "ruby-sinatra", "rxjs", "serde_derive")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cce.domain.gate import Level, Rule
-from cce.report.github import command, render_github
+from cce.report.ci.github import command, render_github
 from cce.work_tree import path_in_work_tree
 from full_reports import CASES, FLOOR, MISSED, WORSE, case, full_report, gated
 

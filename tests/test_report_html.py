@@ -15,11 +15,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cce.domain.full_report import FullReport
-from cce.report.charts import extent_of, percent, strip
-from cce.report.figures import bucket
-from cce.report.html import render_html
-from cce.report.payload import OPENING_BUDGET, opening_length
-from cce.report.rows import case_rows, columns, compared_names
+from cce.report.html.charts import extent_of, percent, strip
+from cce.report.html.figures import bucket
+from cce.report.html.payload import OPENING_BUDGET, opening_length
+from cce.report.html.renderer import render_html
+from cce.report.view.rows import case_rows, columns, compared_names
 from full_reports import (
     CASES,
     FLOOR,
@@ -336,7 +336,7 @@ def test_a_strip_places_mean_and_interval() -> None:
 @pytest.mark.process
 def test_the_template_engine_is_loaded_for_a_page_alone() -> None:
     code = (
-        "import sys, cce.report.catalog as c, cce.report.html, cce.report.markdown, cce.report.junit\n"
+        "import sys, cce.report.catalog as c, cce.report.html.renderer, cce.report.markdown.comment, cce.report.ci.junit\n"
         "sys.exit('jinja2' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

@@ -8,7 +8,7 @@ import pytest
 from cce.domain.comparison import Comparison, Difference, PairedTest
 from cce.domain.report import Report
 from cce.domain.scores import METRICS, BackendScore, CaseScore, TokenScore
-from cce.report.json_v2 import render_json
+from cce.report.json.report_v2 import render_json
 
 
 def case(name: str = "q1", rank: int | None = 2, tokens: TokenScore | None = None) -> CaseScore:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cce.domain.scores import METRICS
-from cce.report.junit import render_junit, xml_text
+from cce.report.ci.junit import render_junit, xml_text
 from full_reports import CASES, FLOOR, HOSTILE, MISSED, RANKINGS, WORSE, case, full_report, gated
 
 

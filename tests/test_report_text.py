@@ -5,7 +5,7 @@ import pytest
 from cce.domain.comparison import Comparison, Difference, PairedTest
 from cce.domain.report import Report
 from cce.domain.scores import METRICS, BackendScore, CaseScore, TokenScore
-from cce.report.text import render_text
+from cce.report.text.report import render_text
 
 HEADING = """\
 CCE relevance — ranking quality vs labeled fixtures (cce.relevance/v1)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cce.measurement import resampling
-from cce.measurement.resampling import bootstrap_bounds, percentile_bounds, resampled_means
+from cce.measurement.evidence import resampling
+from cce.measurement.evidence.resampling import bootstrap_bounds, percentile_bounds, resampled_means
 from cce.numerals import mean
 
 RESAMPLES, SEED = 10_000, 0

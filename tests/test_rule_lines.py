@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cce.retrieval.rule_lines import without_unclosed_sets
+from cce.retrieval.corpus.rule_lines import without_unclosed_sets
 
 UNCLOSED = (
     *(

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from cce.domain.report import Report
 from cce.domain.scores import CaseScore, TokenScore
 from cce.errors import ReportError
-from cce.measurement.saved_reports import edited_means, parse_saved_report, read_saved_report
+from cce.measurement.reports.reading import edited_means, parse_saved_report, read_saved_report
 from cce.measurement.scoring import summarize
-from cce.report.json_v2 import render_json
+from cce.report.json.report_v2 import render_json
 from oracle import Oracle
 
 ROWS = (

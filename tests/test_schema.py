@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from cce.domain.evidence import EvidenceOptions
-from cce.labels.report_model import ReportModel
 from cce.labels.schemas import SCHEMAS, generated_schema, shipped_schema
-from cce.measurement.fixture_schema import case_schema
-from cce.measurement.policy_tables import policy_model
-from cce.pipeline import Plan, evaluate
-from cce.report.json_v2 import render_json
+from cce.measurement.fixtures.schema import case_schema
+from cce.measurement.gate.policy_tables import policy_model
+from cce.measurement.reports.model import ReportModel
+from cce.report.json.report_v2 import render_json
+from cce.usecases.evaluate import Plan, evaluate
 from conftest import Run
 from oracle import Oracle
 

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cce.retrieval import index as index_module
-from cce.retrieval.arrays.scorer import ArrayScorer
 from cce.retrieval.backends.bm25 import bm25_scores
 from cce.retrieval.backends.catalog import DEFAULT_BACKENDS
-from cce.retrieval.index import Index, SegmentIndex
-from cce.retrieval.scorer import ListScorer
-from cce.retrieval.search import search
+from cce.retrieval.indexing import index as index_module
+from cce.retrieval.indexing.index import Index, SegmentIndex
+from cce.retrieval.scoring.arrays.scorer import ArrayScorer
+from cce.retrieval.scoring.scorer import ListScorer
+from cce.usecases.search import search
 from corpora import index_texts, plain_bm25, plain_cosines
 
 WORDS = st.sampled_from(["alpha", "beta", "Alpha", "al", "\xe9", "t17", "t113", "--", "gamma_2", "b " * 5])

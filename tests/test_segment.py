@@ -13,13 +13,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cce.domain.chunk import Chunk
-from cce.retrieval import token_counts
-from cce.retrieval.arrays import counting
-from cce.retrieval.chunk_table import ChunkTable
 from cce.retrieval.chunking.treesitter import chunk_file
-from cce.retrieval.segment import Segment, cut_segment, join_segments
-from cce.retrieval.segmenting import build_segment
-from cce.retrieval.token_counts import (
+from cce.retrieval.indexing import token_counts
+from cce.retrieval.indexing.arrays import counting
+from cce.retrieval.indexing.chunk_table import ChunkTable
+from cce.retrieval.indexing.segment import Segment, cut_segment, join_segments
+from cce.retrieval.indexing.segmenting import build_segment
+from cce.retrieval.indexing.token_counts import (
     TokenCounter,
     TokenCounts,
     count_span_tokens,

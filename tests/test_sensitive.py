@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cce.retrieval.sensitive import is_sensitive
+from cce.retrieval.redaction.sensitive import is_sensitive
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cce.domain.comparison import PairedTest
-from cce.measurement.significance import paired_deltas, paired_t_test
+from cce.measurement.evidence.significance import paired_deltas, paired_t_test
 from cce.numerals import format_signed
 
 

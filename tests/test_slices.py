@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from cce.domain.anchor import parse_anchor
 from cce.domain.case import Case
 from cce.domain.evidence import EvidenceOptions, SliceDifference, SliceMeans
-from cce.measurement.evidence import BackendFigures, gather_evidence
-from cce.measurement.slices import positions_by_tag, slice_evidence
+from cce.measurement.evidence.gathering import BackendFigures, gather_evidence
+from cce.measurement.evidence.slices import positions_by_tag, slice_evidence
 
 
 def case(*tags: str) -> Case:

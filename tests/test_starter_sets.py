@@ -9,7 +9,7 @@ import pytest
 
 from cce.domain.anchor import Anchor
 from cce.domain.case import FixtureSet
-from cce.measurement.fixtures import read_fixture_set
+from cce.measurement.fixtures.reading import read_fixture_set
 from cce.retrieval.chunking.languages import PACKS
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

@@ -25,8 +25,8 @@ from cce.retrieval.chunking.treesitter import chunk_file, chunk_id
 from cce.retrieval.embedding.catalog import EMBEDDERS
 from cce.retrieval.embedding.contract import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
-from cce.retrieval.index import Index
-from cce.retrieval.indexing import index_directory
+from cce.retrieval.indexing.directory import index_directory
+from cce.retrieval.indexing.index import Index
 from cce.retrieval.store.reading import Store, read_store
 from cce.retrieval.store.writing import write_store
 from corpora import build_index

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cce.retrieval.redaction import redact
-from cce.retrieval.strict_redaction import redact_strictly
+from cce.retrieval.redaction.standard import redact
+from cce.retrieval.redaction.strict import redact_strictly
 
 ALNUM = "a8Kd93mZq7Lw2Xc5Vb1Nh6Tg4Rf0Ys"
 HEX = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"

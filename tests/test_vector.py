@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from cce.domain.ranking import Ranking
 from cce.numerals import format_score
 from cce.retrieval.backends.vector import VectorBackend
-from cce.retrieval.index import Index
+from cce.retrieval.indexing.index import Index
 from corpora import (
     index_chunks,
     index_files,

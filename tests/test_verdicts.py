@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
 from cce.domain.evidence import EvidenceOptions, Verdict
-from cce.measurement.verdicts import decide, equivalence_interval, holm
+from cce.measurement.evidence.verdicts import decide, equivalence_interval, holm
 
 EFFECT = EvidenceOptions(alpha=0.05, min_effect=0.02)
 ANY = EvidenceOptions(alpha=0.05)

@@ -14,10 +14,10 @@ import pytest
 
 from cce.domain.redaction import Redaction
 from cce.errors import CorpusError, GrammarError
-from cce.retrieval import workers
 from cce.retrieval.chunking import treesitter
-from cce.retrieval.corpus import SkipReason, walk
-from cce.retrieval.workers import process_files
+from cce.retrieval.corpus.source_files import SkipReason, walk
+from cce.retrieval.indexing import workers
+from cce.retrieval.indexing.workers import process_files
 from test_segment import content
 
 N_FILES = 60

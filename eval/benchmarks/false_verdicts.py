@@ -15,8 +15,8 @@ import sys
 from collections.abc import Callable, Sequence
 
 from cce.domain.evidence import EvidenceOptions, Verdict
-from cce.measurement.evidence import BackendFigures, gather_evidence
-from cce.measurement.power import POWER, cases_needed, detectable_effect
+from cce.measurement.evidence.gathering import BackendFigures, gather_evidence
+from cce.measurement.evidence.power import POWER, cases_needed, detectable_effect
 
 ALPHA = 0.05
 RESAMPLES = 999

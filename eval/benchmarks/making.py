@@ -14,11 +14,11 @@ from pathlib import Path, PurePosixPath
 from tree_sitter import Parser, Tree
 from tree_sitter_language_pack import get_language
 
-from cce.benchmarking import Question, made_questions
 from cce.domain.chunk import Chunk
 from cce.retrieval.chunking.languages import language_pack
-from cce.retrieval.index import SegmentIndex
-from cce.retrieval.indexing import index_directory
+from cce.retrieval.indexing.directory import index_directory
+from cce.retrieval.indexing.index import SegmentIndex
+from cce.usecases.bench import Question, made_questions
 
 SAMPLES = Path(__file__).resolve().parents[2] / "test_fixtures" / "samples"
 

@@ -40,8 +40,8 @@ from cce.numerals import ordering_keys
 from cce.retrieval.backends.bm25 import Bm25Backend, bm25_scores
 from cce.retrieval.backends.vector import VectorBackend
 from cce.retrieval.embedding.hashing import HashEmbedder
-from cce.retrieval.index import Index
-from cce.retrieval.okapi import K1, B
+from cce.retrieval.indexing.index import Index
+from cce.retrieval.scoring.okapi import K1, B
 from cce.tokens import tokenize
 
 K = 10

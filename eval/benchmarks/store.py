@@ -30,7 +30,7 @@ before, start = peak(), time.perf_counter()
 print(time.perf_counter() - start, peak() - before)
 """
 
-INDEX = "from cce.retrieval.indexing import index_directory; import cce.retrieval.store.writing"
+INDEX = "from cce.retrieval.indexing.directory import index_directory; import cce.retrieval.store.writing"
 READ = "from cce.retrieval.store.reading import read_store"
 RANK = "from cce.retrieval.backends.hybrid import HybridBackend"
 QUERY = "HybridBackend({index}).search('parse the header', 10)"

@@ -232,18 +232,18 @@ PRELOADED = (
     *(
         "cce.cli.fixtures",
         "cce.cli.index",
-        "cce.gating",
+        "cce.usecases.gate",
         "cce.labels.lint",
         "cce.labels.labelling",
         "pydantic_core",
     ),
     *(
-        "cce.measurement.pairing",
+        "cce.measurement.reports.pairing",
         "cce.retrieval.store.reading",
-        "cce.retrieval.search",
-        "cce.retrieval.workers",
+        "cce.usecases.search",
+        "cce.retrieval.indexing.workers",
     ),
-    *("cce.retrieval.chunking.treesitter", "cce.measurement.policy_tables", "scipy.special"),
+    *("cce.retrieval.chunking.treesitter", "cce.measurement.gate.policy_tables", "scipy.special"),
 )
 
 

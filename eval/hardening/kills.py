@@ -35,7 +35,7 @@ _HANDLED = {"TERM": 143, "HUP": 129, "INT": 130}
 # Spawned workers are what other systems than Linux have.
 _SPAWN = """
 import multiprocessing
-from cce.retrieval import workers
+from cce.retrieval.indexing import workers
 if __name__ == "__main__":
     from cce.__main__ import run
     workers._context = lambda: multiprocessing.get_context("spawn")

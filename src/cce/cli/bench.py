@@ -82,8 +82,8 @@ def command(
       schema               "cce.bench/v1"
       text_bytes           bytes of text that were indexed
     """  # noqa: D301 - click reads the escape
-    from cce.benchmarking import BenchmarkPlan, run_benchmark
-    from cce.report.benchmark import render_benchmark_json, render_benchmark_text
+    from cce.report.text.benchmark import render_benchmark_json, render_benchmark_text
+    from cce.usecases.bench import BenchmarkPlan, run_benchmark
 
     plan = BenchmarkPlan(fixtures, directory, parse_backends(backends), n_runs, redaction.redaction)
     with Progress() as progress:

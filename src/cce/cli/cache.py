@@ -24,8 +24,8 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def info(as_json: bool) -> None:
     """Show where the cache is, how many corpora it holds and how large it is."""
-    from cce.report.summaries import render_cache_json, render_cache_text
-    from cce.retrieval.cache import default_cache
+    from cce.report.text.summaries import render_cache_json, render_cache_text
+    from cce.retrieval.indexing.cache import default_cache
 
     cache = default_cache()
     sizes = [entry.n_bytes for entry in cache.entries()]
@@ -35,8 +35,8 @@ def info(as_json: bool) -> None:
 @command.command(short_help="remove everything from it", epilog="\b\nExample:\n  cce cache clear")
 def clear() -> None:
     """Remove everything from the cache; the next runs index from scratch."""
-    from cce.report.summaries import render_cache_cleared
-    from cce.retrieval.cache import default_cache
+    from cce.report.text.summaries import render_cache_cleared
+    from cce.retrieval.indexing.cache import default_cache
 
     cache = default_cache()
     n_entries = len(cache.entries())

@@ -62,7 +62,7 @@ def command(
     NEW - OLD, so positive means that the new one is better.
     """
     from cce.domain.full_report import FullReport
-    from cce.measurement.pairing import PairingPlan, compare_saved
+    from cce.measurement.reports.pairing import PairingPlan, compare_saved
     from cce.report.catalog import RENDERERS
 
     names = None if backends is None else _parse_backends(backends)
@@ -77,7 +77,7 @@ def command(
 
 def _corpora(*saved: str) -> Iterator[str]:
     """What the reports say they were measured on, as seen from the folder where they were made."""
-    from cce.measurement.saved_reports import read_saved_report
+    from cce.measurement.reports.reading import read_saved_report
 
     for path in saved:
         yield read_saved_report(path).corpus

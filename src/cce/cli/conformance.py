@@ -16,7 +16,7 @@ from cce.errors import UsageError
 from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
-    from cce.retrieval.cache import Cache
+    from cce.retrieval.indexing.cache import Cache
 
 DEFAULT_OUTPUT = "conformance.json"
 
@@ -43,9 +43,9 @@ def command(directory: str, output: str | None, cache: Cache | None) -> None:
 
     Two implementations that agree on this list cut the same corpus into the same chunks.
     """
-    from cce.report.conformance import render_conformance
+    from cce.report.json.conformance import render_conformance
     from cce.report.marks import CONFORMANCE_MARK
-    from cce.retrieval.indexing import index_directory
+    from cce.retrieval.indexing.directory import index_directory
 
     if output is None:
         _require_default()

@@ -16,7 +16,7 @@ from cce.quoting import on_one_line, quoted
 
 if TYPE_CHECKING:
     from cce.domain.redaction import RedactionChoice
-    from cce.retrieval.cache import Cache
+    from cce.retrieval.indexing.cache import Cache
 
 _N_LINES_SHOWN = 5
 
@@ -63,12 +63,12 @@ def command(
     require_one_corpus(directory, store)
     names = parse_backends(backends)
 
-    from cce.labels.explain import cases_called, explain_case
-    from cce.measurement.fixtures import read_fixture_set
-    from cce.pipeline import Plan, corpus_name, foreign_corpus, index_corpus
-    from cce.report.explanation import render_explanation_text
-    from cce.report.explanation_json import render_explanation_json
-    from cce.retrieval.membership import notices_of_read
+    from cce.measurement.fixtures.reading import read_fixture_set
+    from cce.report.json.explanation import render_explanation_json
+    from cce.report.text.explanation import render_explanation_text
+    from cce.retrieval.corpus.membership import notices_of_read
+    from cce.usecases.evaluate import Plan, corpus_name, foreign_corpus, index_corpus
+    from cce.usecases.explain import cases_called, explain_case
 
     fixture_set = read_fixture_set(fixtures)
     case, *others = cases_called(fixture_set, case_id)

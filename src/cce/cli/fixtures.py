@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from cce.domain.redaction import RedactionChoice
     from cce.labels.revision import Revision
     from cce.labels.tracking.places import LineTable
-    from cce.retrieval.cache import Cache
-    from cce.retrieval.indexing import IndexedCorpus, Watch
+    from cce.retrieval.indexing.cache import Cache
+    from cce.retrieval.indexing.directory import IndexedCorpus, Watch
 
 _STORE = click.option(
     "--store",
@@ -81,9 +81,9 @@ def lint(
     """
     from cce.labels.findings import LEVELS, render_json, render_text
     from cce.labels.lint import lint_set
-    from cce.measurement.fixtures import stream_entries
-    from cce.measurement.saved_reports import read_saved_report
-    from cce.retrieval.membership import notices_of_read
+    from cce.measurement.fixtures.reading import stream_entries
+    from cce.measurement.reports.reading import read_saved_report
+    from cce.retrieval.corpus.membership import notices_of_read
 
     saved = None if report is None else read_saved_report(report)
     with Progress() as progress:
@@ -119,7 +119,7 @@ def pin(
     """
     from cce.labels.pinning import pin_set
     from cce.labels.revision import Revision
-    from cce.measurement.fixtures import parse_fixture_set
+    from cce.measurement.fixtures.reading import parse_fixture_set
 
     revision = Revision(fixtures)
     fixture_set = parse_fixture_set(revision.raw, fixtures)
@@ -150,7 +150,7 @@ def reanchor(fixtures: str, directory: str | None, write: bool, redaction: Redac
     from cce.labels.reanchor import reanchor_set
     from cce.labels.revision import Revision
     from cce.labels.tracking.tracker import Tracker
-    from cce.measurement.fixtures import parse_fixture_set
+    from cce.measurement.fixtures.reading import parse_fixture_set
 
     revision = Revision(fixtures)
     fixture_set = parse_fixture_set(revision.raw, fixtures)
@@ -204,10 +204,10 @@ def draft(
     """
     from cce.cli.options import parse_backends
     from cce.labels.draft import parse_queries, render_drafts
-    from cce.retrieval.indexing import index_directory
-    from cce.retrieval.leftovers import warn_of_leftovers
-    from cce.retrieval.membership import notices_of_read
-    from cce.retrieval.search import index_of_store
+    from cce.retrieval.corpus.membership import notices_of_read
+    from cce.retrieval.indexing.directory import index_directory
+    from cce.retrieval.redaction.leftovers import warn_of_leftovers
+    from cce.usecases.search import index_of_store
 
     require_one_corpus(directory, store)
     names = parse_backends(backends)
@@ -319,8 +319,8 @@ def _index(
     watch: Watch,
 ) -> IndexedCorpus:
     """The index to hold a set against: of a store, of the directory named, or of the set's own corpus."""
-    from cce.retrieval.indexing import index_directory
-    from cce.retrieval.search import index_of_store
+    from cce.retrieval.indexing.directory import index_directory
+    from cce.usecases.search import index_of_store
 
     require_one_corpus(directory, store)
     if store is not None:
@@ -331,7 +331,7 @@ def _index(
 
 def _corpus(fixtures: str, directory: str | None) -> str:
     """The corpus of the set `fixtures`, of which only the first entry is read."""
-    from cce.pipeline import header_of
+    from cce.usecases.evaluate import header_of
 
     return _corpus_of(header_of(fixtures), directory)
 
@@ -346,7 +346,7 @@ def _corpus_of_drafts(revision: Revision, directory: str | None) -> str:
 
 def _corpus_of(fixtures: FixtureSet, directory: str | None) -> str:
     """The corpus of a set of which only path and header matter."""
-    from cce.pipeline import Plan, corpus_name, foreign_corpus
+    from cce.usecases.evaluate import Plan, corpus_name, foreign_corpus
 
     corpus = corpus_name(Plan(fixtures.path, directory, (), is_comparison=False), fixtures)
     foreign = foreign_corpus(fixtures, corpus)

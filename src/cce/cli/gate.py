@@ -25,7 +25,7 @@ from cce.quoting import on_one_line
 if TYPE_CHECKING:
     from cce.domain.gate import GatePolicy
     from cce.domain.redaction import RedactionChoice
-    from cce.retrieval.cache import Cache
+    from cce.retrieval.indexing.cache import Cache
 
 
 @click.command(
@@ -69,7 +69,9 @@ def command(
 
     The exit code is 1 for BLOCK, with --strict also for REVIEW, else 0; 2 if it could not be measured.
     """
-    from cce.gating import (
+    from cce.measurement.gate.policy import read_policy
+    from cce.report.catalog import RENDERERS, WITH_DRILLDOWN
+    from cce.usecases.gate import (
         GatePlan,
         beside,
         corpus_directories_of,
@@ -77,8 +79,6 @@ def command(
         run_gate,
         write_baseline,
     )
-    from cce.measurement.policy import read_policy
-    from cce.report.catalog import RENDERERS, WITH_DRILLDOWN
 
     files = parse_report_files(reports, RENDERERS, as_json=as_json)
     policy = read_policy(policy_path)
@@ -105,7 +105,7 @@ def command(
 
 def _require_own_baseline(policy: GatePolicy) -> None:
     """Raise UsageError if a new baseline would replace another input of the gate, or be read as rules."""
-    from cce.gating import beside, input_paths
+    from cce.usecases.gate import beside, input_paths
 
     path = beside(policy, policy.baseline)
     others = {noun: read for noun, read in input_paths(policy).items() if noun != "baseline"}

@@ -16,7 +16,7 @@ from cce.domain.redaction import Redaction, RedactionChoice
 from cce.errors import UsageError
 
 if TYPE_CHECKING:
-    from cce.retrieval.cache import Cache
+    from cce.retrieval.indexing.cache import Cache
 
 
 @click.command(
@@ -65,14 +65,14 @@ def command(
     if allow_secrets and redaction.is_typed:
         raise UsageError("--allow-secrets and --redact exclude each other: leave one out")
 
-    from cce.report.summaries import render_indexing_json, render_indexing_text
+    from cce.report.text.summaries import render_indexing_json, render_indexing_text
     from cce.retrieval.embedding.catalog import EMBEDDERS
-    from cce.retrieval.indexing import index_directory
-    from cce.retrieval.leftovers import warn_of_leftovers
+    from cce.retrieval.indexing.directory import index_directory
+    from cce.retrieval.redaction.leftovers import warn_of_leftovers
     from cce.retrieval.store.place import make_store_folder, store_beside
     from cce.retrieval.store.reading import require_store
+    from cce.retrieval.store.summaries import summarize_indexing
     from cce.retrieval.store.writing import write_store
-    from cce.retrieval.summaries import summarize_indexing
 
     rules = Redaction.OFF if allow_secrets else redaction.redaction
     is_default = store_path is None

@@ -20,7 +20,7 @@ def command(as_json: bool) -> None:
     where nothing relevant is indexed, a token one without ranged anchors) leaves that case out.
     """
     from cce.measurement.metrics.catalog import CATALOG
-    from cce.report.metrics import render_metrics_json, render_metrics_text
+    from cce.report.text.metrics import render_metrics_json, render_metrics_text
 
     entries = [metric.entry for metric in CATALOG.values()]
     write_result((render_metrics_json if as_json else render_metrics_text)(entries))

@@ -79,7 +79,7 @@ def cache_option(command: Callable[..., _T]) -> Callable[..., _T]:
 
     @functools.wraps(command)
     def with_cache(*, no_cache: bool, **others: object) -> _T:
-        from cce.retrieval.cache import default_cache
+        from cce.retrieval.indexing.cache import default_cache
 
         return command(cache=None if no_cache else default_cache(), **others)
 

@@ -93,7 +93,7 @@ def warn_of_indexed(directory: str | None, written: Mapping[str, str]) -> None:
     if directory is None or not written:
         return
 
-    from cce.retrieval.membership import notices_of_written
+    from cce.retrieval.corpus.membership import notices_of_written
 
     with contextlib.suppress(CorpusError):  # what was measured stays measured
         for notice in notices_of_written(directory, written):
@@ -101,7 +101,7 @@ def warn_of_indexed(directory: str | None, written: Mapping[str, str]) -> None:
 
 
 def _has_file(corpus: str, path: str) -> bool:
-    from cce.retrieval.membership import has_file
+    from cce.retrieval.corpus.membership import has_file
 
     try:
         return has_file(corpus, path)

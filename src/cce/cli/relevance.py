@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cce.domain.drilldown import CaseDrilldown
     from cce.domain.evidence import EvidenceOptions
     from cce.domain.redaction import RedactionChoice
-    from cce.retrieval.cache import Cache
+    from cce.retrieval.indexing.cache import Cache
 
 
 @click.command(
@@ -97,8 +97,8 @@ def command(
     names = parse_backends(backends) if comparison is None else parse_comparison(comparison)
 
     from cce.domain.full_report import FullReport
-    from cce.pipeline import Plan, corpus_directories, evaluate
     from cce.report.catalog import RENDERERS, WITH_DRILLDOWN
+    from cce.usecases.evaluate import Plan, corpus_directories, evaluate
 
     files = parse_report_files(reports, RENDERERS, as_json=as_json)
     is_comparison = comparison is not None
@@ -111,7 +111,7 @@ def command(
         warn(notice)
     cases: tuple[CaseDrilldown, ...] = ()
     if writes_text:
-        from cce.measurement.drilldown import drill_down
+        from cce.measurement.matching.drilldown import drill_down
 
         cases = drill_down(evaluation.fixtures.cases, evaluation.rankings)
     full = FullReport(evaluation.report, fixtures, cases, command=typed_command())

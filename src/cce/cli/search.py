@@ -16,7 +16,7 @@ from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
     from cce.domain.redaction import RedactionChoice
-    from cce.retrieval.cache import Cache
+    from cce.retrieval.indexing.cache import Cache
 
 
 @click.command(
@@ -73,8 +73,8 @@ def command(
         raise UsageError(f"--backend takes one name here, got {backend!r}")
 
     from cce.domain.redaction import Redaction
-    from cce.report.search import render_search_json, render_search_text
-    from cce.retrieval.search import open_index, search
+    from cce.report.text.search import render_search_json, render_search_text
+    from cce.usecases.search import open_index, search
 
     place = directory or "."
     with Progress() as progress:

@@ -32,11 +32,11 @@ def command(directory: str | None, store_path: str | None, as_json: bool) -> Non
 
     A store elsewhere is compared only if --dir names its directory.
     """
-    from cce.report.summaries import render_store_json, render_store_text
-    from cce.retrieval.freshness import compare_with_directory
+    from cce.report.text.summaries import render_store_json, render_store_text
+    from cce.retrieval.store.freshness import compare_with_directory
     from cce.retrieval.store.place import directory_of, store_beside
     from cce.retrieval.store.reading import read_store
-    from cce.retrieval.summaries import summarize_store
+    from cce.retrieval.store.summaries import summarize_store
 
     path = store_beside(directory or ".") if store_path is None else store_path
     compared = directory or directory_of(path)

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from cce.brackets import is_mostly_brackets
 from cce.domain.chunk import Chunk
 from cce.errors import FixtureError
-from cce.measurement.fixture_line import SCHEMA
+from cce.measurement.fixtures.line import SCHEMA
 from cce.quoting import on_one_line
 from cce.retrieval.backends.catalog import BACKENDS
-from cce.retrieval.index import Index
-from cce.retrieval.indexing import Watch
+from cce.retrieval.indexing.directory import Watch
+from cce.retrieval.indexing.index import Index
 from cce.tokens import WHITE_SPACE, tokenize
 
 _MAX_ID = 40

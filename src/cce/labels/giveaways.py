@@ -16,7 +16,7 @@ from cce.tokens import tokenize
 
 if TYPE_CHECKING:
     from cce.labels.coverage import IntVector
-    from cce.retrieval.index import Index
+    from cce.retrieval.indexing.index import Index
 
 N_WORDS = 8
 """So many words in a row are a quotation."""

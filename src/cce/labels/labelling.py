@@ -17,7 +17,7 @@ from cce.errors import AnchorError, FixtureError, UsageError
 from cce.labels.edits import array_items, decode_string, encode, object_values, update_array, update_object
 from cce.labels.pinning import require_ids
 from cce.labels.revision import Revision
-from cce.measurement.strict_json import parse_json
+from cce.measurement.fixtures.strict_json import parse_json
 from cce.quoting import on_one_line, quoted
 
 Verdict = bool | int

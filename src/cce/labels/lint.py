@@ -21,11 +21,11 @@ from cce.labels.sensitivity import sensitivity
 from cce.labels.tracking.places import LineTable
 from cce.labels.tracking.texts import CorpusTexts
 from cce.labels.tracking.tracker import Tracker
-from cce.measurement.fixture_line import Header
-from cce.measurement.saved_reports import SavedReport
+from cce.measurement.fixtures.line import Header
+from cce.measurement.reports.reading import SavedReport
 from cce.numerals import format_score
 from cce.quoting import quoted
-from cce.retrieval.indexing import IndexedCorpus
+from cce.retrieval.indexing.directory import IndexedCorpus
 from cce.tokens import tokenize
 
 _BROAD_SHARE = 4  # an anchor of more than a quarter of all chunks

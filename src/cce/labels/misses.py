@@ -12,7 +12,7 @@ from cce.domain.anchor import Anchor, LineRange
 from cce.domain.chunk import Chunk
 from cce.labels.coverage import AnchoredChunks
 from cce.labels.tracking.texts import CorpusTexts
-from cce.measurement.notices import IndexedNames
+from cce.measurement.fixtures.notices import IndexedNames
 from cce.quoting import on_one_line, quoted
 
 _ABSENT = "not there"

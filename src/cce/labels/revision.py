@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from cce.atomic import write_atomically
 from cce.errors import UsageError
-from cce.measurement.fixtures import read_set_file
+from cce.measurement.fixtures.reading import read_set_file
 from cce.quoting import on_one_line
 
 _N_CONTEXT = 3

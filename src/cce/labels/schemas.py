@@ -48,8 +48,8 @@ def _fixture_line() -> Schema:
     """One line of a set: a header or a case."""
     from pydantic.json_schema import GenerateJsonSchema
 
-    from cce.measurement.fixture_line import SCHEMA
-    from cce.measurement.fixture_schema import case_schema, header_schema
+    from cce.measurement.fixtures.line import SCHEMA
+    from cce.measurement.fixtures.schema import case_schema, header_schema
 
     header, case = (GenerateJsonSchema().generate(schema) for schema in (header_schema(), case_schema()))
     header["properties"]["schema"] = {"const": SCHEMA}
@@ -69,7 +69,7 @@ def _fixture_line() -> Schema:
 
 def _report() -> Schema:
     """A report, open to keys that later versions add."""
-    from cce.labels.report_model import ReportModel
+    from cce.measurement.reports.model import ReportModel
 
     schema = ReportModel.model_json_schema()
     for model in (schema, *schema["$defs"].values()):
@@ -81,9 +81,9 @@ def _report() -> Schema:
 
 def _policy() -> Schema:
     """A gate policy, once its TOML is read."""
+    from cce.measurement.gate.policy import SAVED_METRICS
+    from cce.measurement.gate.policy_tables import RULES, SCHEMA, policy_model
     from cce.measurement.metrics.catalog import CATALOG
-    from cce.measurement.policy import SAVED_METRICS
-    from cce.measurement.policy_tables import RULES, SCHEMA, policy_model
 
     schema = policy_model().model_json_schema()
     limits, evidence = (schema["$defs"][name] for name in ("LimitTables", "EvidenceTable"))

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from cce.domain.scores import METRICS
 from cce.labels.findings import Finding
-from cce.measurement.power import POWER, detectable_effect
-from cce.measurement.saved_reports import SavedReport
+from cce.measurement.evidence.power import POWER, detectable_effect
+from cce.measurement.reports.reading import SavedReport
 from cce.numerals import format_score, mean, ordered_sum
 from cce.quoting import on_one_line
 

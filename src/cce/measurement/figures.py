@@ -13,9 +13,9 @@ from cce.domain.chunk import Chunk
 from cce.domain.ranking import Ranking
 from cce.domain.scores import BackendScore
 from cce.errors import UsageError
-from cce.measurement.evidence import BackendFigures, Figures
-from cce.measurement.ideals import IndexedChunks
-from cce.measurement.judging import judge
+from cce.measurement.evidence.gathering import BackendFigures, Figures
+from cce.measurement.matching.ideals import IndexedChunks
+from cce.measurement.matching.matches import judge
 from cce.measurement.metrics.catalog import CATALOG, JudgedMetric, ReportedMetric, metric_called
 
 

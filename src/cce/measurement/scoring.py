@@ -8,8 +8,8 @@ from cce.domain.case import Case, FixtureSet
 from cce.domain.ranking import Ranking
 from cce.domain.scores import BackendScore, CaseScore, TokenScore
 from cce.measurement import metrics
-from cce.measurement.judging import judge
-from cce.measurement.spans import LineWeights, token_score
+from cce.measurement.matching.matches import judge
+from cce.measurement.matching.spans import LineWeights, token_score
 from cce.numerals import mean
 
 

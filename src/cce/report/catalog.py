@@ -14,46 +14,46 @@ Renderer = Callable[[FullReport], str]
 
 def _text(full: FullReport) -> str:
     if full.gate is None:
-        from cce.report.text import render_text
+        from cce.report.text.report import render_text
 
         return render_text(full.report)
 
-    from cce.report.gate_text import render_gate_text
+    from cce.report.text.gate import render_gate_text
 
     return render_gate_text(full.gate)
 
 
 def _json(full: FullReport) -> str:
     if full.gate is None:
-        from cce.report.json_v2 import render_json
+        from cce.report.json.report_v2 import render_json
 
         return render_json(full.report)
 
-    from cce.report.gate_json import render_gate_json
+    from cce.report.json.gate import render_gate_json
 
     return render_gate_json(full.gate)
 
 
 def _markdown(full: FullReport) -> str:
-    from cce.report.markdown import render_markdown
+    from cce.report.markdown.comment import render_markdown
 
     return render_markdown(full)
 
 
 def _html(full: FullReport) -> str:
-    from cce.report.html import render_html
+    from cce.report.html.renderer import render_html
 
     return render_html(full)
 
 
 def _junit(full: FullReport) -> str:
-    from cce.report.junit import render_junit
+    from cce.report.ci.junit import render_junit
 
     return render_junit(full)
 
 
 def _github(full: FullReport) -> str:
-    from cce.report.github import render_github
+    from cce.report.ci.github import render_github
 
     return render_github(full)
 

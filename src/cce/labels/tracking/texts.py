@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from cce.domain.anchor import LineRange
 from cce.domain.redaction import Redaction
-from cce.retrieval.corpus import SourceFile, read_source, walk
+from cce.retrieval.corpus.source_files import SourceFile, read_source, walk
 
 Lines = tuple[bytes, ...]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from cce.domain.metric import MetricEntry
 from cce.domain.scores import METRICS, CaseScore
 from cce.errors import UnknownNameError
-from cce.measurement.judging import Judgment
+from cce.measurement.matching.matches import Judgment
 from cce.measurement.metrics import graded
 from cce.registry import unknown_name
 

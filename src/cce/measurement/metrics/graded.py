@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-from cce.measurement.judging import Judgment
+from cce.measurement.matching.matches import Judgment
 from cce.numerals import ordered_sum
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cce.measurement.judging import Judgment
+from cce.measurement.matching.matches import Judgment
 
 
 def precision_at_k(judgment: Judgment) -> float:

@@ -1,4 +1,4 @@
-"""The `bm25` backend: Okapi BM25, the formula of `cce.retrieval.okapi`."""
+"""The `bm25` backend: Okapi BM25, the formula of `cce.retrieval.scoring.okapi`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from cce.domain.ranking import Ranking
 from cce.retrieval.backends.contract import CANDIDATES_A_HIT, best_positions, hits
-from cce.retrieval.index import Index
-from cce.retrieval.okapi import idf
+from cce.retrieval.indexing.index import Index
+from cce.retrieval.scoring.okapi import idf
 from cce.tokens import tokenize
 
 if TYPE_CHECKING:
     from cce.domain.ranking_account import QueryTerm, RankingAccount, Share
-    from cce.retrieval.scorer import Scores
+    from cce.retrieval.scoring.scorer import Scores
 
 _FORMULA = (
     "score = sum over the terms of idf * 2.2 n / (n + 1.2 * (0.25 + 0.75 * length / mean length))",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cce.domain.ranking import Ranking
 from cce.retrieval.backends.contract import best_positions, hits
-from cce.retrieval.index import Index
+from cce.retrieval.indexing.index import Index
 from cce.tokens import tokenize
 
 

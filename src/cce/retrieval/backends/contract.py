@@ -2,7 +2,7 @@
 
 A backend is made once an index and asked once a query. A new one is a class that satisfies
 `Backend` and one row in `catalog.py`, or an entry point of the group named there. Laws: at most k
-hits, best first in the order of `cce.retrieval.ordering`, no chunk twice, finite scores; a query
+hits, best first in the order of `cce.retrieval.scoring.ordering`, no chunk twice, finite scores; a query
 without a token and an empty index give no hits; k may exceed the number of chunks.
 """
 
@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from cce.domain.ranking import Hit, Ranking
-from cce.retrieval import ordering
-from cce.retrieval.index import Index
+from cce.retrieval.indexing.index import Index
+from cce.retrieval.scoring import ordering
 
 if TYPE_CHECKING:
-    from cce.retrieval.scorer import Scores
+    from cce.retrieval.scoring.scorer import Scores
 
 
 class Backend(Protocol):
@@ -38,7 +38,7 @@ def best_positions(index: Index, scores: Scores, k: int, *, positive: bool) -> l
     """Positions of the k best scores; with `positive` only those that do not round to zero or less."""
     if isinstance(scores, list):
         return ordering.best_positions(scores, index.id_rank, k, positive=positive)
-    from cce.retrieval.arrays.ordering import best_positions, id_rank_vector
+    from cce.retrieval.scoring.arrays.ordering import best_positions, id_rank_vector
 
     return best_positions(scores, index.derived(id_rank_vector), k, positive=positive)
 

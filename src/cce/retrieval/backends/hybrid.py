@@ -20,12 +20,12 @@ from cce.retrieval.backends.bm25 import bm25_order, bm25_scores
 from cce.retrieval.backends.contract import values_at
 from cce.retrieval.backends.query_analysis import AnalyzedQuery, analyze_query
 from cce.retrieval.backends.vector import query_cosines, vector_order
-from cce.retrieval.index import Index
-from cce.retrieval.ordering import by_key
+from cce.retrieval.indexing.index import Index
+from cce.retrieval.scoring.ordering import by_key
 
 if TYPE_CHECKING:
     from cce.domain.ranking_account import AccountedHit, HybridParts, RankingAccount, Share
-    from cce.retrieval.scorer import Scores
+    from cce.retrieval.scoring.scorer import Scores
 
 RRF_OFFSET = 60
 LOOKUP_WEIGHT = 1.5

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from cce.domain.ranking import Ranking
 from cce.retrieval.backends.contract import CANDIDATES_A_HIT, best_positions, hits
-from cce.retrieval.index import Index
+from cce.retrieval.indexing.index import Index
 from cce.tokens import tokenize
 
 if TYPE_CHECKING:
     from cce.domain.ranking_account import RankingAccount
-    from cce.retrieval.scorer import Scores
+    from cce.retrieval.scoring.scorer import Scores
 
 
 class VectorBackend:

@@ -5,7 +5,7 @@ A store spells out every content, so of functions in each other it holds the inn
 
 from __future__ import annotations
 
-from cce.retrieval.segment import Content
+from cce.retrieval.indexing.segment import Content
 
 _HEAD_BYTES = 64
 

@@ -26,8 +26,8 @@ from cce.quoting import on_one_line, quoted
 from cce.retrieval.embedding.contract import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.embedding.recorded import RecordedEmbedder
-from cce.retrieval.index import Index
-from cce.retrieval.segment import Content, CutChunk
+from cce.retrieval.indexing.index import Index
+from cce.retrieval.indexing.segment import Content, CutChunk
 from cce.retrieval.store.contents import Contents
 from cce.retrieval.store.layout import FORMAT_VERSION, HASH, path_fault
 from cce.retrieval.store.vectors import check_vectors, read_vectors

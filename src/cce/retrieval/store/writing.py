@@ -16,7 +16,7 @@ from cce.domain.chunk import Chunk
 from cce.domain.redaction import Redaction
 from cce.errors import EmbedderError, StoreError
 from cce.quoting import on_one_line, quoted
-from cce.retrieval.index import Index
+from cce.retrieval.indexing.index import Index
 from cce.retrieval.store.layout import FORMAT_VERSION, HASH, path_fault
 from cce.retrieval.store.place import STORE
 from cce.retrieval.store.reading import require_store

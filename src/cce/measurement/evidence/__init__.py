@@ -1,0 +1,1 @@
+"""Evidence: what differences per case can say, from the t test to the verdict."""

@@ -1,0 +1,211 @@
+"""Figures per case of some backends in, the evidence they hold out.
+
+Counts, randomisation and spread work on deltas as integers of 1e-6, where equal is equal; means and their
+bounds on the deltas as they are, so that they agree with every other mean of the report. The statistics
+themselves live in the modules beside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from cce.domain.evidence import (
+    BackendEvidence,
+    ComparisonEvidence,
+    DifferenceEvidence,
+    Evidence,
+    EvidenceOptions,
+    FlipMethod,
+    Interval,
+    SliceEvidence,
+    Verdict,
+)
+from cce.measurement.evidence.power import attainable_p, cases_needed, detectable_effect
+from cce.measurement.evidence.randomisation import sign_flip_test, sign_test
+from cce.measurement.evidence.resampling import Bounds, bootstrap_bounds
+from cce.measurement.evidence.significance import paired_deltas
+from cce.measurement.evidence.verdicts import decide, equivalence_interval, holm
+from cce.numerals import MICRO, mean, ordering_key
+
+Figures = Sequence[float | None]
+"""One figure per case, in case order; None where the metric is undefined."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackendFigures:
+    """What one backend reached on every case, by metric."""
+
+    backend: str
+    metrics: Mapping[str, Figures]
+
+
+def gather_evidence(
+    options: EvidenceOptions,
+    case_ids: Sequence[str],
+    backends: Sequence[BackendFigures],
+    pair: tuple[BackendFigures, BackendFigures] | None = None,
+    slices: tuple[SliceEvidence, ...] = (),
+) -> Evidence:
+    """Weigh every backend and, if there is a `pair` (A, B), the difference B - A in every metric.
+
+    All figures are of the cases `case_ids`, in that order; `slices` are handed on.
+    """
+    levels = [each.metrics[metric] for each in backends for metric in options.metrics]
+    deltas = _family_deltas(options.metrics, *pair) if pair else []
+    # All at once: series of one length share the drawing and the walk over the resampled cases.
+    bounds = bootstrap_bounds(
+        [*map(_defined, levels), *map(_defined, deltas)], options.resamples, options.seed
+    )
+    intervals = list(map(_interval, levels, bounds))
+    samples = list(map(_sample, deltas, bounds[len(levels) :]))
+    return Evidence(
+        options=options,
+        backends=_by_backend(options.metrics, backends, intervals),
+        compare=_compare(options, case_ids, pair, samples) if pair else None,
+        slices=slices,
+    )
+
+
+def case_deltas(a: Figures, b: Figures) -> tuple[float | None, ...]:
+    """Delta b - a per case, within rounding noise 0; None where either side is undefined."""
+    pairs = [(x, y) if x is not None and y is not None else None for x, y in zip(a, b, strict=True)]
+    paired = [pair for pair in pairs if pair]
+    deltas = iter(paired_deltas([x for x, _ in paired], [y for _, y in paired]))
+    return tuple(next(deltas) if pair else None for pair in pairs)
+
+
+def _family_deltas(
+    family: Sequence[str], a: BackendFigures, b: BackendFigures
+) -> list[tuple[float | None, ...]]:
+    return [case_deltas(a.metrics[metric], b.metrics[metric]) for metric in family]
+
+
+def _defined(figures: Figures) -> list[float]:
+    return [figure for figure in figures if figure is not None]
+
+
+def _mean(figures: Sequence[float]) -> float | None:
+    return mean(figures) if figures else None
+
+
+def _interval(figures: Figures, bounds: Bounds | None) -> Interval:
+    defined = _defined(figures)
+    low, high = bounds or (None, None)
+    return Interval(_mean(defined), low, high, len(defined), len(figures) - len(defined))
+
+
+def _by_backend(
+    family: Sequence[str], backends: Sequence[BackendFigures], intervals: Sequence[Interval]
+) -> tuple[BackendEvidence, ...]:
+    """`intervals` has those of the first backend for the whole family, then those of the next."""
+    remaining = iter(intervals)
+    return tuple(
+        BackendEvidence(each.backend, {metric: next(remaining) for metric in family}) for each in backends
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """The deltas of one metric: `micro` has the defined ones in units of 1e-6, `bounds` are of their mean."""
+
+    per_case: tuple[float | None, ...]
+    micro: tuple[int, ...]
+    mean: float | None
+    sd: float | None
+    bounds: Bounds | None
+
+    @property
+    def n(self) -> int:
+        return len(self.micro)
+
+
+def _sample(per_case: tuple[float | None, ...], bounds: Bounds | None) -> _Sample:
+    defined = _defined(per_case)
+    micro = tuple(map(ordering_key, defined))
+    return _Sample(per_case, micro, _mean(defined), _deviation(micro), bounds)
+
+
+def _deviation(micro: Sequence[int]) -> float | None:
+    """Standard deviation (n - 1) in metric units, exactly 0 without spread; None below two deltas."""
+    n = len(micro)
+    if n < 2:
+        return None
+    squares = n * sum(delta * delta for delta in micro) - sum(micro) ** 2
+    return math.sqrt(squares / (n * (n - 1))) / MICRO
+
+
+def _compare(
+    options: EvidenceOptions,
+    case_ids: Sequence[str],
+    pair: tuple[BackendFigures, BackendFigures],
+    samples: Sequence[_Sample],
+) -> ComparisonEvidence:
+    """`samples` has one entry per metric of the family, whose p values are adjusted together."""
+    flips = [sign_flip_test(sample.micro, options.resamples, options.seed) for sample in samples]
+    adjusted = holm([p for p, _ in flips])
+    differences = [_difference(options, case_ids, *row) for row in zip(samples, flips, adjusted, strict=True)]
+    a, b = (side.backend for side in pair)
+    return ComparisonEvidence(a, b, dict(zip(options.metrics, differences, strict=True)))
+
+
+def _difference(
+    options: EvidenceOptions,
+    case_ids: Sequence[str],
+    sample: _Sample,
+    flip: tuple[float, FlipMethod],
+    holm_p: float,
+) -> DifferenceEvidence:
+    better, worse = (_ids_moved(case_ids, sample.per_case, direction) for direction in (1, -1))
+    low, high = sample.bounds or (None, None)
+    return DifferenceEvidence(
+        per_case=sample.per_case,
+        better=better,
+        worse=worse,
+        tied=sample.n - len(better) - len(worse),
+        sign_p=sign_test(len(better), len(worse)),
+        flip_p=flip[0],
+        flip_method=flip[1],
+        holm_p=holm_p,
+        mean_delta=sample.mean,
+        ci95_low=low,
+        ci95_high=high,
+        effect_size=_effect_size(sample),
+        mde=_mde(sample, options.alpha),
+        n_needed=_n_needed(sample, options),
+        attainable_p=attainable_p(sample.n),
+        verdict=_verdict(sample, holm_p, options),
+        n=sample.n,
+        n_undefined=len(case_ids) - sample.n,
+    )
+
+
+def _ids_moved(case_ids: Sequence[str], per_case: Figures, direction: int) -> tuple[str, ...]:
+    """Ids of the cases that moved in `direction` (1 up, -1 down) by what rounds to 1e-6 or more."""
+    moves = zip(case_ids, per_case, strict=True)
+    return tuple(
+        case_id for case_id, delta in moves if delta is not None and ordering_key(delta) * direction > 0
+    )
+
+
+def _effect_size(sample: _Sample) -> float | None:
+    return sample.mean / sample.sd if sample.mean is not None and sample.sd else None
+
+
+def _mde(sample: _Sample, alpha: float) -> float | None:
+    effect = detectable_effect(sample.n, alpha)
+    return effect * sample.sd if effect is not None and sample.sd else None
+
+
+def _n_needed(sample: _Sample, options: EvidenceOptions) -> int | None:
+    """None without spread, and where neither an effect is asked for nor one was seen that prints."""
+    sought = options.min_effect if ordering_key(options.min_effect) else abs(sample.mean or 0.0)
+    return cases_needed(sought / sample.sd, options.alpha) if sample.sd and ordering_key(sought) else None
+
+
+def _verdict(sample: _Sample, holm_p: float, options: EvidenceOptions) -> Verdict:
+    interval = None
+    if sample.mean is not None and sample.sd is not None:
+        interval = equivalence_interval(sample.mean, sample.sd, sample.n, options.alpha)
+    return decide(sample.mean, holm_p, interval, attainable_p(sample.n), options)

@@ -1,0 +1,219 @@
+"""A policy, what was measured and a baseline in, the reasons against a change out, in a fixed order.
+
+Everything is compared as it prints, on integers of 1e-6: a mean equal to its floor passes. A reason
+carries the number seen, the last one that would have passed, and the cases; how policies are spelled
+is told in `policy`, how a baseline is paired in `baseline`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from cce.domain.case import FixtureSet
+from cce.domain.evidence import DifferenceEvidence, Evidence, Verdict
+from cce.domain.gate import GatePolicy, Level, Limits, Reason, Rule
+from cce.domain.scores import METRICS, BackendScore, CaseScore
+from cce.measurement.evidence.gathering import Figures
+from cce.measurement.evidence.slices import positions_by_tag
+from cce.measurement.figures import reported_figures
+from cce.measurement.gate.baseline import BaselinePair
+from cce.measurement.gate.policy_tables import PolicyError
+from cce.numerals import MICRO, format_score, mean, ordering_key
+from cce.quoting import on_one_line
+
+_N_SHOWN = 10
+_ORDER = {rule: position for position, rule in enumerate(Rule)}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The candidate on every case of the set: its score, and per metric of a floor its figures, exact."""
+
+    score: BackendScore
+    figures: Mapping[str, Figures]
+
+
+def floor_metrics(policy: GatePolicy) -> tuple[str, ...]:
+    """The metrics that a floor stands under, on the whole set or on a slice."""
+    tables = (policy.limits, *policy.slices.values())
+    return tuple(dict.fromkeys(metric for limits in tables for metric in limits.floor))
+
+
+def judge_gate(
+    policy: GatePolicy,
+    fixtures: FixtureSet,
+    measured: Measured,
+    pair: BaselinePair,
+    evidence: Evidence | None,
+) -> tuple[Reason, ...]:
+    """Every reason against the candidate, those that block first, each level in the order of Rule.
+
+    `evidence` is on the paired cases, None if the policy asks for none. Raises PolicyError for a floor
+    under a figure that no case has.
+    """
+    reasons = [*_critical(policy, fixtures, measured.score, pair), *_unpaired(pair)]
+    for tag, limits in ((None, policy.limits), *policy.slices.items()):
+        reasons += _floors(policy, limits, tag, fixtures, measured)
+        reasons += _drops(limits, tag, fixtures, pair)
+    if evidence is not None and evidence.compare is not None:
+        for metric, difference in evidence.compare.metrics.items():
+            reasons += _evidence(metric, difference, evidence.options.alpha)
+    return tuple(sorted(reasons, key=lambda reason: _ORDER[reason.rule]))
+
+
+def _critical(
+    policy: GatePolicy, fixtures: FixtureSet, score: BackendScore, pair: BaselinePair
+) -> Iterator[Reason]:
+    named = {*policy.critical, *(case.id for case in fixtures.cases if case.critical)}
+    before = {case.id: case for case in pair.baseline.cases}
+    for now in score.cases:
+        if now.id in named:
+            yield from _critical_case(now, before.get(now.id))
+
+
+def _critical_case(now: CaseScore, then: CaseScore | None) -> Iterator[Reason]:
+    """`then` is None without a baseline; a case without a relevant result has only that reason."""
+    case = f"critical case {on_one_line(now.id)}"
+    rank = now.first_relevant_rank
+    if rank is None:
+        text = f"{case} has no relevant result in its top {now.k}"
+        yield Reason(Level.BLOCK, Rule.CRITICAL_MISSED, text, "hit", 0, 1, (now.id,))
+        return
+    if then is None:
+        return
+    if ordering_key(now.recall) < ordering_key(then.recall):
+        text = f"recall of {case} fell from {format_score(then.recall)} to {format_score(now.recall)}"
+        yield Reason(Level.BLOCK, Rule.CRITICAL_RECALL, text, "recall", now.recall, then.recall, (now.id,))
+    limit = then.first_relevant_rank
+    if limit is not None and rank > limit:
+        text = f"first relevant result of {case} fell from rank {limit} to {rank}"
+        yield Reason(Level.REVIEW, Rule.CRITICAL_RANK, text, "mrr", rank, limit, (now.id,))
+
+
+def _floors(
+    policy: GatePolicy, limits: Limits, tag: str | None, fixtures: FixtureSet, measured: Measured
+) -> Iterator[Reason]:
+    ids = [case.id for case in fixtures.cases]
+    positions = _positions(fixtures, tag)
+    for metric, limit in limits.floor.items():
+        figures = _defined(measured.figures[metric], positions)
+        if not figures:
+            place = f"{_key(tag)}floor.{metric}"
+            raise PolicyError(
+                f"{on_one_line(policy.path)}: {place}: undefined for every case there, remove this floor"
+            )
+        seen = mean([*figures.values()])
+        if ordering_key(seen) < ordering_key(limit):
+            below = [ids[at] for at, each in figures.items() if ordering_key(each) < ordering_key(limit)]
+            text = (
+                f"{_prefix(tag)}{metric} {format_score(seen)} is below its floor {format_score(limit)}, "
+                f"as {'is' if len(below) == 1 else 'are'} {_cases(below)}"
+            )
+            yield Reason(Level.BLOCK, Rule.FLOOR, text, metric, seen, limit, tuple(below), tag)
+
+
+def _drops(limits: Limits, tag: str | None, fixtures: FixtureSet, pair: BaselinePair) -> Iterator[Reason]:
+    for metric, limit in limits.drop.items():
+        then, now = (
+            reported_figures((metric,), score).metrics[metric] for score in (pair.baseline, pair.candidate)
+        )
+        shared = [
+            at
+            for at in _paired_positions(fixtures, tag, pair)
+            if then[at] is not None and now[at] is not None
+        ]
+        if not shared:
+            text = f"{_prefix(tag)}cannot tell whether {metric} fell: no case has it now and in the baseline"
+            yield Reason(Level.REVIEW, Rule.CANNOT_TELL, text, metric, None, limit, (), tag)
+            continue
+        before, after = _means(pair, metric, then, now, shared)
+        fall = ordering_key(before) - ordering_key(after)
+        if fall > ordering_key(limit):
+            ids = [case.id for case in pair.candidate.cases]
+            worse = [ids[at] for at in shared if _micro(now[at]) < _micro(then[at])]
+            text = (
+                f"{_prefix(tag)}{metric} fell by {format_score(fall / MICRO)} from {format_score(before)} to "
+                f"{format_score(after)}, limit {format_score(limit)}; worse for {_cases(worse)}"
+            )
+            yield Reason(Level.BLOCK, Rule.DROP, text, metric, fall / MICRO, limit, tuple(worse), tag)
+
+
+def _evidence(metric: str, each: DifferenceEvidence, alpha: float) -> Iterator[Reason]:
+    worse = f"worse for {_cases(each.worse)}, better for {len(each.better)}"
+    if each.verdict is Verdict.REGRESSED:
+        text = (
+            f"{metric} regressed by {format_score(abs(each.mean_delta or 0.0))} on average "
+            f"(p = {format_score(each.holm_p)}, alpha {format_score(alpha)}); {worse}"
+        )
+        yield Reason(Level.BLOCK, Rule.REGRESSED, text, metric, each.holm_p, alpha, each.worse)
+    if len(each.worse) > len(each.better):
+        text = f"{metric} {worse} (sign test p = {format_score(each.sign_p)})"
+        yield Reason(
+            Level.REVIEW, Rule.MORE_WORSE, text, metric, len(each.worse), len(each.better), each.worse
+        )
+    if each.attainable_p >= alpha:
+        text = (
+            f"{_counted(each.n)} cannot tell about {metric}: the least p they can give is "
+            f"{format_score(each.attainable_p)}, alpha {format_score(alpha)}"
+        )
+        yield Reason(Level.REVIEW, Rule.CANNOT_TELL, text, metric, each.attainable_p, alpha)
+
+
+def _unpaired(pair: BaselinePair) -> Iterator[Reason]:
+    if pair.unpaired:
+        n = len(pair.unpaired)
+        text = f"{_counted(n)} without a baseline ({_listed(pair.unpaired)})"
+        yield Reason(Level.REVIEW, Rule.NO_BASELINE, text, None, n, 0, pair.unpaired)
+
+
+def _positions(fixtures: FixtureSet, tag: str | None) -> Sequence[int]:
+    """0-based positions in the set of the cases that carry `tag`, of all for None."""
+    if tag is None:
+        return range(len(fixtures.cases))
+    return dict(positions_by_tag(fixtures.cases))[tag]
+
+
+def _paired_positions(fixtures: FixtureSet, tag: str | None, pair: BaselinePair) -> Sequence[int]:
+    """0-based positions among the paired cases."""
+    ids = {fixtures.cases[at].id for at in _positions(fixtures, tag)}
+    return [at for at, case in enumerate(pair.candidate.cases) if case.id in ids]
+
+
+def _defined(figures: Figures, positions: Iterable[int]) -> dict[int, float]:
+    return {at: figure for at in positions if (figure := figures[at]) is not None}
+
+
+def _means(
+    pair: BaselinePair, metric: str, then: Figures, now: Figures, shared: Sequence[int]
+) -> tuple[float, float]:
+    """Both means over the `shared` positions: as reported where these are all cases, like a reader would."""
+    if metric in METRICS and len(shared) == len(pair.candidate.cases):
+        before, after = getattr(pair.baseline, metric), getattr(pair.candidate, metric)
+        return float(before), float(after)
+    return mean([*_defined(then, shared).values()]), mean([*_defined(now, shared).values()])
+
+
+def _micro(figure: float | None) -> int:
+    return ordering_key(figure or 0.0)
+
+
+def _key(tag: str | None) -> str:
+    return "" if tag is None else f"slices.{on_one_line(tag)}."
+
+
+def _prefix(tag: str | None) -> str:
+    return "" if tag is None else f"slice {on_one_line(tag)}: "
+
+
+def _cases(ids: Sequence[str]) -> str:
+    return f"{_counted(len(ids))} ({_listed(ids)})" if ids else _counted(0)
+
+
+def _counted(n: int) -> str:
+    return f"{n} case" if n == 1 else f"{n} cases"
+
+
+def _listed(ids: Sequence[str]) -> str:
+    more = f", … {len(ids) - _N_SHOWN} more" if len(ids) > _N_SHOWN else ""
+    return ", ".join(map(on_one_line, ids[:_N_SHOWN])) + more

@@ -1,0 +1,1 @@
+"""Matching: which results touch which anchors, and what the whole index could have given."""

@@ -1,0 +1,1 @@
+"""Saved reports: read back, checked and paired case by case."""

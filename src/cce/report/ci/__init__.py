@@ -1,0 +1,1 @@
+"""What a CI server shows: annotations and a test tab."""

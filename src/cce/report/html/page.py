@@ -1,0 +1,166 @@
+"""Full report in, the facts of the HTML page out: texts and places, ready for the template to mark up.
+
+The template has no arithmetic and this module no markup. Figures are text from here on, and a place on
+a chart is a percentage.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from cce.domain.evidence import Evidence
+from cce.domain.full_report import FullReport
+from cce.domain.redaction import Redaction
+from cce.domain.scores import METRICS
+from cce.numerals import format_score
+from cce.report.html.charts import MovePlot, extent_of, extent_text, move_plot
+from cce.report.html.figures import Panel, Shift, SliceRow, bucket, panels, shift, signed, slices
+from cce.report.text.tables import UNDEFINED, one_line
+from cce.report.view.changes import Headline, changes, headline, interval_kind, sentences
+from cce.report.view.rows import (
+    CaseRow,
+    Column,
+    blocking_by_id,
+    columns,
+    compared_names,
+    direction,
+    shown_metrics,
+)
+
+MANY_ROWS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One column of one case: the figure, how much of it as 0..20, and the rank of what was found first."""
+
+    text: str
+    bucket: int
+    rank: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One case of the table as it first shows."""
+
+    id: str
+    query: str
+    tags: tuple[str, ...]
+    is_critical: bool
+    is_blocking: bool
+    cells: tuple[Cell, ...]
+    delta: str | None
+    direction: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """All of it, in the order in which the page shows it."""
+
+    headline: Headline
+    reasons: tuple[tuple[str, str], ...]
+    facts: tuple[tuple[str, str], ...]
+    panels: tuple[Panel, ...]
+    has_intervals: bool
+    sides: tuple[str, str] | None
+    shifts: tuple[Shift, ...]
+    interval_kind: str
+    extent: str
+    evidence: Evidence | None
+    sentences: tuple[str, ...]
+    plots: tuple[MovePlot, ...]
+    slices: Mapping[str, tuple[SliceRow, ...]]
+    slice_names: tuple[str, ...]
+    columns: tuple[Column, ...]
+    metrics: tuple[str, ...]
+    tags: tuple[str, ...]
+    rows: tuple[TableRow, ...]
+    is_large: bool
+    command: str
+
+
+def build_page(full: FullReport, rows: Sequence[CaseRow]) -> Page:
+    """The facts of the page; `rows` are those of the report."""
+    evidence = full.report.evidence
+    of_metrics = changes(full)
+    extent = extent_of([value for each in of_metrics for value in (each.delta, each.low, each.high)])
+    ids = [one_line(row.id) for row in rows]
+    metrics = shown_metrics(full)
+    return Page(
+        headline=headline(full),
+        reasons=()
+        if full.gate is None
+        else tuple((each.level.value, each.text) for each in full.gate.reasons),
+        facts=tuple(_facts(full)),
+        panels=tuple(panels(full)),
+        has_intervals=evidence is not None,
+        sides=compared_names(full),
+        shifts=tuple(shift(each, extent) for each in of_metrics),
+        interval_kind=interval_kind(of_metrics),
+        extent=extent_text(extent),
+        evidence=evidence,
+        sentences=() if evidence is None else tuple(sentences(evidence)),
+        plots=tuple(move_plot(each, ids, [row.deltas[each.metric] for row in rows]) for each in of_metrics),
+        slices={} if evidence is None else slices(evidence, metrics),
+        slice_names=() if evidence is None else tuple(each.backend for each in evidence.backends),
+        columns=columns(full),
+        metrics=metrics,
+        tags=tuple(sorted({tag for case in full.cases for tag in case.tags})),
+        rows=tuple(_table_rows(full, rows, metrics[0])),
+        is_large=len(rows) > MANY_ROWS,
+        command=one_line(shlex.join(full.command)),
+    )
+
+
+def _facts(full: FullReport) -> Iterator[tuple[str, str]]:
+    report = full.report
+    if full.fixtures_path is not None:
+        yield "fixture set", full.fixtures_path
+    if report.saved is not None:
+        yield "old report", report.saved.old
+        yield "new report", report.saved.new
+        if report.saved.n_left_out:
+            yield "left out", f"{report.saved.n_left_out}, not in both with the same k"
+        yield "figures", "as saved, with six decimals"
+    if full.gate is not None:
+        yield "policy", full.gate.policy.path
+        yield "set digest", full.gate.digest[:16]
+    yield "corpus", report.corpus
+    yield "embedder", report.embedder
+    if report.redaction is Redaction.STRICT:
+        yield "redact", report.redaction.value
+    yield "queries", _n_queries(full)
+
+
+def _n_queries(full: FullReport) -> str:
+    n_paired = full.report.n_queries
+    n_all = n_paired if full.gate is None else len(full.gate.candidate.cases)
+    return str(n_all) if n_all == n_paired else f"{n_all}, {n_paired} of them with a baseline"
+
+
+def _table_rows(full: FullReport, rows: Sequence[CaseRow], metric: str) -> Iterator[TableRow]:
+    position = METRICS.index(metric)
+    blocking = blocking_by_id(full.gate)
+    for row in rows:
+        case, delta = row.drilldown, row.deltas.get(metric)
+        yield TableRow(
+            id=row.id,
+            query="" if case is None else case.query,
+            tags=() if case is None else case.tags,
+            is_critical=case is not None and case.critical,
+            is_blocking=row.id in blocking,
+            cells=tuple(
+                Cell(UNDEFINED, 0, "")
+                if score is None
+                else _cell(score.figures[position], score.first_relevant_rank)
+                for score in row.scores
+            ),
+            delta=signed(delta) if row.deltas else None,
+            direction=direction(delta),
+        )
+
+
+def _cell(figure: float, rank: int | None) -> Cell:
+    return Cell(format_score(figure), bucket(figure), "none" if rank is None else f"rank {rank}")

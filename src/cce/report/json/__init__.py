@@ -1,0 +1,1 @@
+"""JSON for programs: every field spelled out."""

@@ -1,0 +1,1 @@
+"""Text for a terminal: the same bytes on every system."""

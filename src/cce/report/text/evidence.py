@@ -1,0 +1,225 @@
+"""Evidence in, blocks of text lines out: tables for a terminal and sentences for a review."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from cce.domain.evidence import (
+    ComparisonEvidence,
+    DifferenceEvidence,
+    Evidence,
+    EvidenceOptions,
+    Interval,
+    SliceDifference,
+    SliceEvidence,
+    Verdict,
+)
+from cce.numerals import format_score, format_signed, ordering_key
+from cce.report.text.tables import UNDEFINED, align, one_line
+
+TOO_FEW = "too few"
+
+_STRIP_WIDTH = 50
+_MAX_STRIP_CASES = 200
+_MARKS = {1: "+", -1: "-", 0: ".", None: "o"}
+
+
+def evidence_blocks(evidence: Evidence) -> list[list[str]]:
+    """The evidence as blocks of lines, in the order in which they are read."""
+    blocks = [_settings(evidence.options), _mean_table(evidence)]
+    if evidence.compare is not None:
+        blocks += _comparison_blocks(evidence.compare, evidence.options)
+    if evidence.slices:
+        blocks.append(_slice_table(evidence))
+    return blocks
+
+
+def _settings(options: EvidenceOptions) -> list[str]:
+    return [
+        f"  evidence (alpha {format_score(options.alpha)}, min effect {format_score(options.min_effect)}, "
+        f"{options.resamples} resamples, seed {options.seed})"
+    ]
+
+
+def _mean_table(evidence: Evidence) -> list[str]:
+    rows = [
+        (backend.backend, metric, *_interval_cells(interval))
+        for backend in evidence.backends
+        for metric, interval in backend.metrics.items()
+    ]
+    header = ("backend", "metric", "cases", "left out", "mean", "95% CI")
+    return ["  means, with bootstrap intervals", *align([header, *rows], n_left=2)]
+
+
+def _interval_cells(interval: Interval) -> tuple[str, str, str, str]:
+    bounds = _bounds(_unsigned(interval.ci95_low), _unsigned(interval.ci95_high))
+    return str(interval.n), str(interval.n_undefined), _unsigned(interval.mean), bounds
+
+
+def _comparison_blocks(compare: ComparisonEvidence, options: EvidenceOptions) -> Iterator[list[str]]:
+    a, b = one_line(compare.a), one_line(compare.b)
+    metrics = compare.metrics.items()
+    yield [
+        f"  differences ({a} → {b}; positive = {b} wins)",
+        *_table(
+            ("metric", "cases", "left out", "mean-delta", "95% CI", "better", "worse", "tied", "verdict"),
+            ((name, *_delta_cells(each)) for name, each in metrics),
+        ),
+    ]
+    yield [
+        f"  how sure (two-sided p values; Holm over {_counted(len(compare.metrics), 'metric')})",
+        *_table(
+            ("metric", "sign p", "flip p", "Holm p", "flip method"),
+            ((name, *_p_cells(each)) for name, each in metrics),
+        ),
+    ]
+    yield [
+        "  what this set can see (power 0.8)",
+        *_table(
+            ("metric", "effect size", "mde", "cases needed", "least p"),
+            ((name, *_sight_cells(each)) for name, each in metrics),
+        ),
+    ]
+    yield from _strips(compare)
+    yield ["  in words", *(f"  {_sentence(name, each, compare, options)}" for name, each in metrics)]
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    return align([header, *rows], n_left=1)
+
+
+def _delta_cells(each: DifferenceEvidence) -> Sequence[str]:
+    counts = (len(each.better), len(each.worse), each.tied)
+    interval = _bounds(_signed(each.ci95_low), _signed(each.ci95_high))
+    measured = (str(each.n), str(each.n_undefined), _signed(each.mean_delta), interval)
+    return *measured, *map(str, counts), each.verdict
+
+
+def _p_cells(each: DifferenceEvidence) -> Sequence[str]:
+    return *map(format_score, (each.sign_p, each.flip_p, each.holm_p)), each.flip_method
+
+
+def _sight_cells(each: DifferenceEvidence) -> Sequence[str]:
+    needed = UNDEFINED if each.n_needed is None else str(each.n_needed)
+    return _signed(each.effect_size), _unsigned(each.mde), needed, format_score(each.attainable_p)
+
+
+def _strips(compare: ComparisonEvidence) -> Iterator[list[str]]:
+    """Which cases moved, a mark a case; nothing for a set too large to be read like that."""
+    strips = {name: _strip(each.per_case) for name, each in compare.metrics.items()}
+    if any(len(lines) > _MAX_STRIP_CASES // _STRIP_WIDTH for lines in strips.values()):
+        return
+    rows = [
+        (name if n_line == 0 else "", line)
+        for name, lines in strips.items()
+        for n_line, line in enumerate(lines)
+    ]
+    title = "  the cases in their order (+ better, - worse, . tied, o undefined)"
+    yield [title, *align(rows, n_left=2)]
+
+
+def _strip(deltas: Sequence[float | None]) -> list[str]:
+    """Lines of marks, in groups of ten so that a case can be counted out."""
+    marks = "".join(_MARKS[_sign(delta)] for delta in deltas)
+    groups = [marks[start : start + 10] for start in range(0, len(marks), 10)]
+    per_line = _STRIP_WIDTH // 10
+    return [" ".join(groups[start : start + per_line]) for start in range(0, len(groups), per_line)]
+
+
+def _sign(delta: float | None) -> int | None:
+    if delta is None:
+        return None
+    micro = ordering_key(delta)
+    return (micro > 0) - (micro < 0)
+
+
+def _sentence(
+    metric: str, each: DifferenceEvidence, compare: ComparisonEvidence, options: EvidenceOptions
+) -> str:
+    """What moved, on how many cases, how sure, and what the set could have seen at all."""
+    from_to = f"from {one_line(compare.a)} to {one_line(compare.b)}"
+    if each.mean_delta is None:
+        return f"{metric} is undefined for every case, so there is nothing to compare {from_to}."
+    moved = f"{metric} {_movement(each.mean_delta)} {from_to} ({_on_what(each)})."
+    sure = f"Verdict: {each.verdict}, {_how_sure(each, len(compare.metrics), options)}."
+    return f"{moved} {sure} {_what_could_be_seen(each, each.mean_delta, options)}"
+
+
+def _movement(mean_delta: float) -> str:
+    micro = ordering_key(mean_delta)
+    if micro == 0:
+        return "kept its mean"
+    return f"{'rose' if micro > 0 else 'fell'} by {format_score(abs(mean_delta))} on average"
+
+
+def _on_what(each: DifferenceEvidence) -> str:
+    left_out = f", {each.n_undefined} left out as undefined" if each.n_undefined else ""
+    return (
+        f"95% CI {_bounds(_signed(each.ci95_low), _signed(each.ci95_high))}; {_cases(each.n)}{left_out}: "
+        f"{len(each.better)} better, {len(each.worse)} worse, {each.tied} tied"
+    )
+
+
+def _how_sure(each: DifferenceEvidence, n_metrics: int, options: EvidenceOptions) -> str:
+    alpha = f"alpha {format_score(options.alpha)}"
+    if each.verdict is Verdict.CANNOT_TELL:
+        return f"{_cases(each.n)} can give no p below {format_score(each.attainable_p)}, {alpha}"
+    family = f" after Holm over {n_metrics} metrics" if n_metrics > 1 else ""
+    wanted = ordering_key(options.min_effect) != 0
+    counts = f", changes count from {format_score(options.min_effect)}" if wanted else ""
+    return f"p = {format_score(each.holm_p)}{family}, {alpha}{counts}"
+
+
+def _what_could_be_seen(each: DifferenceEvidence, mean_delta: float, options: EvidenceOptions) -> str:
+    if each.mde is None:
+        return "The deltas do not vary, so there is no telling what else this set could have seen."
+    seen = (
+        f"With this spread {_cases(each.n)} show a mean change of {format_score(each.mde)} or more "
+        "in four of five tries"
+    )
+    if each.n_needed is None:
+        return f"{seen}."
+    wanted = options.min_effect if ordering_key(options.min_effect) else abs(mean_delta)
+    return f"{seen}; to show {format_score(wanted)} takes {_cases(each.n_needed)}."
+
+
+def _slice_table(evidence: Evidence) -> list[str]:
+    names = [backend.backend for backend in evidence.backends]
+    deltas = ("mean-delta", "better", "worse", "tied", "sign p") if evidence.compare else ()
+    header = ("tag", "metric", "cases", *names, *deltas, "")
+    rows = [_slice_row(each, metric) for each in evidence.slices for metric in evidence.options.metrics]
+    return [
+        "  slices by tag (a hint where to look, never a verdict)",
+        *align([header, *rows], n_left=2),
+    ]
+
+
+def _slice_row(each: SliceEvidence, metric: str) -> Sequence[str]:
+    means = (_unsigned(backend.metrics[metric]) for backend in each.backends)
+    deltas = () if each.compare is None else _slice_delta_cells(each.compare[metric])
+    return each.name, metric, str(each.n), *means, *deltas, TOO_FEW if each.is_too_few else ""
+
+
+def _slice_delta_cells(each: SliceDifference) -> Sequence[str]:
+    counts = (each.better, each.worse, each.tied)
+    return _signed(each.mean_delta), *map(str, counts), format_score(each.sign_p)
+
+
+def _cases(n: int) -> str:
+    return _counted(n, "case")
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _unsigned(value: float | None) -> str:
+    return UNDEFINED if value is None else format_score(value)
+
+
+def _signed(value: float | None) -> str:
+    return UNDEFINED if value is None else format_signed(value)
+
+
+def _bounds(low: str, high: str) -> str:
+    return UNDEFINED if UNDEFINED in (low, high) else f"[{low}, {high}]"

@@ -1,0 +1,127 @@
+"""Report in, plain text out: aligned tables for a terminal, the same bytes on every system.
+
+Nothing is computed here. Widths count characters; a name too long for its column pushes the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from cce.domain.redaction import Redaction
+from cce.domain.report import Report, SavedPair
+from cce.domain.scores import BackendScore
+from cce.numerals import format_score, format_signed
+from cce.report.text.tables import UNDEFINED, one_line, row
+
+if TYPE_CHECKING:
+    from cce.domain.comparison import Comparison, Difference, PairedTest
+
+__all__ = ["LABELS", "TITLE", "one_line", "render_text"]
+
+TITLE = "CCE relevance — ranking quality vs labeled fixtures (cce.relevance/v1)"
+LABELS = {"precision_at_k": "P@k", "recall": "recall", "mrr": "MRR", "f1": "F1"}
+SAVED_TITLE = "CCE compare — two saved reports, paired by case (cce.relevance.report/v2)"
+
+_METRIC_WIDTHS = (12, 12, 12, 12)
+_TOKEN_WIDTHS = (12, 12, 12)
+_TEST_WIDTHS = (14, 12, 12, 26)
+_QUERY_WIDTH = 24
+
+
+def render_text(report: Report) -> str:
+    """The report for a terminal, with one final newline."""
+    blocks = [_heading(report), _ranking_table(report.backends)]
+    if any(score.tokens for score in report.backends):
+        blocks.append(_token_table(report))
+    if report.comparison is not None:
+        blocks += [_delta_table(report.comparison), _test_table(report.comparison.differences)]
+    if report.evidence is not None:
+        from cce.report.text.evidence import evidence_blocks  # most reports have none
+
+        blocks += evidence_blocks(report.evidence)
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def _heading(report: Report) -> list[str]:
+    saved = report.saved
+    return [
+        *([TITLE] if saved is None else _saved_heading(saved)),
+        f"  corpus  : {one_line(report.corpus)}",
+        f"  embedder: {one_line(report.embedder)}",
+        *(["  redact  : strict"] if report.redaction is Redaction.STRICT else []),
+        f"  queries : {report.n_queries}{_left_out(saved)}",
+    ]
+
+
+def _saved_heading(saved: SavedPair) -> list[str]:
+    return [
+        SAVED_TITLE,
+        f"  old     : {one_line(saved.old)}",
+        f"  new     : {one_line(saved.new)}",
+        "  figures : as saved, with six decimals",
+    ]
+
+
+def _left_out(saved: SavedPair | None) -> str:
+    if saved is None or not saved.n_left_out:
+        return ""
+    return f" ({saved.n_left_out} left out, not in both reports with the same k)"
+
+
+def _ranking_table(scores: Iterable[BackendScore]) -> list[str]:
+    rows = [row(score.backend, map(format_score, score.figures), _METRIC_WIDTHS) for score in scores]
+    return [row("backend", LABELS.values(), _METRIC_WIDTHS), *rows]
+
+
+def _token_table(report: Report) -> list[str]:
+    n_ranged = report.backends[0].n_ranged
+    title = f"  token-level span metrics ({n_ranged} of {report.n_queries} queries carry ranged anchors)"
+    rows = [
+        row(score.backend, map(format_score, (tokens.precision, tokens.recall, tokens.iou)), _TOKEN_WIDTHS)
+        for score in report.backends
+        if (tokens := score.tokens) is not None
+    ]
+    return [title, row("backend", ("tok-P", "tok-recall", "tok-IoU"), _TOKEN_WIDTHS), *rows]
+
+
+def _delta_table(comparison: Comparison) -> list[str]:
+    a, b = one_line(comparison.a.backend), one_line(comparison.b.backend)
+    ids = [case.id for case in comparison.a.cases]
+    deltas = zip(*(difference.per_case for difference in comparison.differences), strict=True)
+    means = [difference.of_means for difference in comparison.differences]
+    labels = [f"d{LABELS[difference.metric]}" for difference in comparison.differences]
+    return [
+        f"  per-query deltas ({a} → {b}; positive = {b} wins)",
+        row("query", labels, _METRIC_WIDTHS, _QUERY_WIDTH),
+        *(_delta_row(name, of_case) for name, of_case in zip(ids, deltas, strict=True)),
+        _delta_row("mean", means),
+    ]
+
+
+def _delta_row(name: str, deltas: Iterable[float]) -> str:
+    return row(name, map(format_signed, deltas), _METRIC_WIDTHS, _QUERY_WIDTH)
+
+
+def _test_table(differences: Sequence[Difference]) -> list[str]:
+    test = differences[0].test
+    return [
+        f"  paired t-test on the per-query deltas (two-sided, n={test.n}, df={test.df})",
+        row("metric", ("mean-delta", "t", "p", "95% CI"), _TEST_WIDTHS),
+        *(row(LABELS[each.metric], _test_cells(each.test), _TEST_WIDTHS) for each in differences),
+    ]
+
+
+def _test_cells(test: PairedTest) -> tuple[str, str, str, str]:
+    return (
+        format_signed(test.mean_delta),
+        UNDEFINED if test.t is None else format_signed(test.t),
+        UNDEFINED if test.p is None else format_score(test.p),
+        _interval(test.ci95_low, test.ci95_high),
+    )
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    if low is None or high is None:
+        return UNDEFINED
+    return f"[{format_signed(low)}, {format_signed(high)}]"

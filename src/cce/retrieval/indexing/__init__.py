@@ -1,0 +1,1 @@
+"""Indexing: source files become chunks with their tokens, in one process or several, cached between runs."""

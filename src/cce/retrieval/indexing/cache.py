@@ -1,0 +1,158 @@
+"""The cache: the last segment of every corpus, so that a run costs what has changed since.
+
+Whether a file is the same is decided by its content, never by its times. One snapshot a corpus
+holds every file on its own, so one changed file costs one file. Only scrubbed text gets here, never
+into the corpus itself, and into a folder that only its owner may read. A cache that cannot be used
+is no error: the run takes longer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from cce.atomic import write_atomically
+from cce.domain.redaction import Redaction
+from cce.retrieval.chunking.languages import CHUNK_KINDS, PACKS
+from cce.retrieval.indexing.segment import Segment
+from cce.retrieval.indexing.snapshots import encode_snapshot, read_snapshot
+
+# Raised whenever the same file would be scrubbed, cut, counted or named differently.
+PIPELINE_VERSION = 2
+MAX_BYTES = 1 << 30
+_SUFFIX = ".segment"
+
+
+class Entry(NamedTuple):
+    """One snapshot: its file name, size in bytes and time of last use."""
+
+    name: str
+    n_bytes: int
+    used: float
+
+
+class Cache:
+    """Snapshots in one folder, the least recently used ones dropped above `max_bytes`."""
+
+    def __init__(self, folder: str, max_bytes: int = MAX_BYTES) -> None:
+        self.folder = folder
+        self.max_bytes = max_bytes
+
+    def load(self, corpus: str, redaction: Redaction = Redaction.STANDARD) -> Segment | None:
+        """The last segment of the directory `corpus`, if a sound one of this pipeline is there."""
+        path = self._path(corpus, redaction)
+        segment = read_snapshot(path, _fingerprint_with(redaction))
+        if segment is not None:
+            with contextlib.suppress(OSError):
+                os.utime(path)
+        return segment
+
+    def save(self, corpus: str, segment: Segment, redaction: Redaction = Redaction.STANDARD) -> None:
+        """Keep `segment` for the directory `corpus`; nothing happens where the folder may not be used."""
+        with contextlib.suppress(OSError):
+            if self._prepare_folder(corpus):
+                pieces = map(bytes, encode_snapshot(segment, _fingerprint_with(redaction)))
+                write_atomically(self._path(corpus, redaction), pieces, is_durable=False)
+                self._evict()
+
+    def entries(self) -> list[Entry]:
+        """All snapshots, the most recently used first."""
+        with contextlib.suppress(OSError):
+            return sorted(self._scan(), key=lambda entry: (-entry.used, entry.name))
+        return []
+
+    def clear(self) -> int:
+        """Remove all snapshots; returns how many bytes they had."""
+        n_bytes = 0
+        for entry in self.entries():
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(self.folder, entry.name))
+                n_bytes += entry.n_bytes
+        return n_bytes
+
+    def _path(self, corpus: str, redaction: Redaction) -> str:
+        identity = hashlib.blake2b(os.fsencode(os.path.realpath(corpus)), digest_size=16).hexdigest()
+        return os.path.join(self.folder, f"{identity}{_mode(redaction)}{_SUFFIX}")
+
+    def _prepare_folder(self, corpus: str) -> bool:
+        """Make the folder private; False if it is somebody else's, or inside the corpus."""
+        corpus_root, folder = os.path.realpath(corpus), os.path.realpath(self.folder)
+        if folder == corpus_root or folder.startswith(corpus_root.rstrip(os.sep) + os.sep):
+            return False
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        status = os.stat(self.folder)
+        if sys.platform != "win32":
+            if status.st_uid != os.geteuid():
+                return False
+            if stat.S_IMODE(status.st_mode) != 0o700:
+                os.chmod(self.folder, 0o700)
+        return True
+
+    def _evict(self) -> None:
+        n_bytes = 0
+        for entry in self.entries():
+            n_bytes += entry.n_bytes
+            if n_bytes > self.max_bytes:
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(self.folder, entry.name))
+
+    def _scan(self) -> Iterator[Entry]:
+        with os.scandir(self.folder) as found:
+            for entry in found:
+                if entry.name.endswith(_SUFFIX) and entry.is_file(follow_symlinks=False):
+                    status = entry.stat(follow_symlinks=False)
+                    yield Entry(entry.name, status.st_size, status.st_mtime)
+
+
+def default_cache() -> Cache:
+    """The cache in CCE_CACHE_DIR, else in the user's cache folder."""
+    folder = os.environ.get("CCE_CACHE_DIR")
+    if not folder:
+        from platformdirs import user_cache_dir
+
+        folder = user_cache_dir("cce", appauthor=False)
+    return Cache(folder)
+
+
+@cache
+def fingerprint() -> str:
+    """What decides, besides a file's path and content, how it is indexed, and what a snapshot leaves unsaid.
+
+    A snapshot has positions in CHUNK_KINDS, and whether a file is cut at all is a row's affair: so the whole
+    table is in it.
+    """
+    versions = [_version(name) for name in ("tree_sitter", "tree_sitter_language_pack")]
+    packs = [pack._replace(import_rule=None) for pack in PACKS]
+    rules = [pack.import_rule and pack.import_rule.__qualname__ for pack in PACKS]
+    table = json.dumps([packs, rules, CHUNK_KINDS])
+    return json.dumps(
+        [PIPELINE_VERSION, sys.byteorder, *versions, hashlib.sha256(table.encode()).hexdigest()]
+    )
+
+
+def _fingerprint_with(redaction: Redaction) -> str:
+    """A snapshot under the standard rules is none under the strict ones, whatever its file is called."""
+    return fingerprint() + _mode(redaction)
+
+
+def _mode(redaction: Redaction) -> str:
+    return "" if redaction is Redaction.STANDARD else f".{redaction.value}"
+
+
+def _version(package: str) -> str:
+    """The name of the folder that an installer leaves beside a package: it ends in the version.
+
+    `importlib.metadata` tells the same, and takes some twenty milliseconds to import.
+    """
+    spec = find_spec(package)
+    parent = os.path.dirname(os.path.dirname(spec.origin or "")) if spec else ""
+    folders = [name for name in os.listdir(parent or ".") if name.startswith(f"{package}-")]
+    return ", ".join(sorted(name for name in folders if name.endswith(".dist-info"))) or "unknown"

@@ -1,0 +1,163 @@
+"""From a directory to an index: walk, read and scrub, chunk, gather.
+
+What was left out comes along with its reason, since an anchor may name it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from cce.domain.redaction import Redaction
+from cce.retrieval.chunking.limits import seconds_per_file
+from cce.retrieval.corpus.source_files import SkipReason, read_raw, walk, why_absent
+from cce.retrieval.embedding.contract import Embedder
+from cce.retrieval.embedding.hashing import HashEmbedder
+from cce.retrieval.indexing.cache import Cache
+from cce.retrieval.indexing.index import Index, SegmentIndex
+from cce.retrieval.indexing.segment import Segment, merge_segments
+
+if TYPE_CHECKING:
+    from cce.retrieval.embedding.contract import FloatMatrix
+    from cce.retrieval.indexing.workers import Processed
+
+_BATCH = 64
+
+Watch = Callable[[str, int, int, str], None]
+"""Told how far the work is: verb, number done, number of all, noun."""
+
+
+class IndexedCorpus:
+    """An index with what the walk saw."""
+
+    def __init__(
+        self,
+        root: str,
+        index: Index,
+        skipped: Mapping[str, SkipReason],
+        notices: tuple[str, ...],
+        redaction: Redaction = Redaction.STANDARD,
+    ) -> None:
+        """`skipped` has a reason for each file that was left out; `notices` are one line each.
+
+        redaction  what the text went through
+        """
+        self.root = root
+        self.index = index
+        self.skipped = skipped
+        self.notices = notices
+        self.redaction = redaction
+
+    def why_absent(self, path: str) -> str | None:
+        """Why `path` is not indexed; None if there is no such file."""
+        return why_absent(self.root, self.skipped, path)
+
+    def holds(self, path: str) -> bool:
+        """Whether the file `path` of the directory is indexed."""
+        return isinstance(self.index, SegmentIndex) and path in self.index.segment.paths
+
+    @property
+    def is_directory(self) -> bool:
+        """Whether it was made from files; a store has none to look at."""
+        return isinstance(self.index, SegmentIndex)
+
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of each file's scrubbed text in hex; empty for an index that has no whole texts."""
+        if not isinstance(self.index, SegmentIndex):
+            return {}
+        segment = self.index.segment
+        return {path: text_digest(text) for path, text in zip(segment.paths, segment.texts, strict=True)}
+
+
+def index_directory(
+    directory: str,
+    watch: Watch,
+    *,
+    embedder: Embedder | None = None,
+    redaction: Redaction = Redaction.STANDARD,
+    cache: Cache | None = None,
+) -> IndexedCorpus:
+    """The index of all files below `directory`, which is the same with and without a cache.
+
+    Text that was not scrubbed never reaches the cache. Raises CorpusError, GrammarError or UsageError.
+    """
+    seconds_per_file()  # a wrong value is an error also where nothing is to be parsed
+    walked = walk(directory)
+    n_files = len(walked.paths)
+
+    def told(n_done: int) -> None:
+        watch("indexing", n_done, n_files, "files")
+
+    if redaction is Redaction.OFF:
+        cache = None
+    known = None if cache is None else cache.load(directory, redaction)
+    if known is None:
+        processed = _process(directory, walked.paths, redaction, told)
+        segment, skipped = processed.segment, processed.skipped
+    else:
+        segment, skipped = _process_changed(directory, walked.paths, known, redaction, told)
+    if cache is not None and segment is not known:
+        cache.save(directory, segment, redaction)
+    index = SegmentIndex(segment, embedder or HashEmbedder())
+    if not isinstance(index.embedder, HashEmbedder):
+        index = SegmentIndex(segment, index.embedder, _embed_all(index, watch))
+    return IndexedCorpus(directory, index, {**walked.skipped, **skipped}, walked.notices, redaction)
+
+
+def _process(
+    directory: str, paths: Sequence[str], redaction: Redaction, told: Callable[[int], None]
+) -> Processed:
+    from cce.retrieval.indexing.workers import (
+        process_files,  # where nothing changed, nothing is cut into chunks
+    )
+
+    return process_files(directory, paths, redaction, told)
+
+
+def _process_changed(
+    directory: str,
+    paths: Sequence[str],
+    known: Segment,
+    redaction: Redaction,
+    told: Callable[[int], None],
+) -> tuple[Segment, Mapping[str, SkipReason]]:
+    """The segment of `paths`, with what is unchanged taken from `known`, and why some are not in it.
+
+    It is `known` itself if nothing changed.
+    """
+    digests = dict(zip(known.paths, known.digests, strict=True))
+    unchanged: set[str] = set()
+    changed: list[str] = []
+    skipped: dict[str, SkipReason] = {}
+    for n_done, path in enumerate(paths):
+        told(n_done)
+        text = read_raw(directory, path, redaction)
+        if isinstance(text, SkipReason):
+            skipped[path] = text
+        elif path in digests and hashlib.sha256(text).digest() == digests[path]:
+            unchanged.add(path)
+        else:
+            changed.append(path)
+    if not changed and len(unchanged) == len(digests):
+        return known, skipped
+    processed = _process(directory, changed, redaction, told)
+    return merge_segments(known, unchanged, processed.segment), {**skipped, **processed.skipped}
+
+
+def _embed_all(index: Index, watch: Watch) -> FloatMatrix:
+    """A model takes its time: ask it batch by batch, so that the user sees it work."""
+    import numpy as np
+
+    n_chunks = len(index.chunks)
+    blocks = [np.empty((0, index.embedder.dimension))]
+    for start in range(0, n_chunks, _BATCH):
+        watch("embedding", start, n_chunks, "chunks")
+        blocks.append(index.embedder.embed([chunk.content for chunk in index.chunks[start : start + _BATCH]]))
+    embeddings: FloatMatrix = np.concatenate(blocks)
+    return embeddings
+
+
+def text_digest(text: bytes) -> str:
+    """What tells whether a file's scrubbed text is still the same."""
+    return hashlib.sha256(text).hexdigest()

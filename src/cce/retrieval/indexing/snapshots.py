@@ -1,0 +1,163 @@
+"""Snapshots: a segment as one file of flat sequences, to be mapped into memory and used as it is.
+
+    magic | length of the head | head (JSON) | sequences, each on a multiple of 64 bytes | digest
+
+The digest covers all before it, and the head names the pipeline that made the sequences. A file that is
+torn, foreign, tampered with or of another version is no snapshot; who reads it finds None and no error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import mmap
+import os
+import stat
+import struct
+import sys
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from cce.retrieval.indexing.flat import ByteSlices, Ints, starts_of
+from cce.retrieval.indexing.segment import Segment
+from cce.retrieval.indexing.token_counts import TokenCounts
+
+_MAGIC = b"cce segment 3\n"
+_LENGTH = struct.Struct("<Q")
+_ALIGNMENT = 64
+_DIGEST_BYTES = 32
+
+Bytes = bytes | memoryview
+
+
+def encode_snapshot(segment: Segment, fingerprint: str) -> Iterator[Bytes]:
+    """The pieces of the file; `fingerprint` names everything besides the files that decided their form."""
+    parts = _parts_of(segment)
+    head = {
+        "fingerprint": fingerprint,
+        "imports": segment.imports,
+        "paths": segment.paths,
+        "parts": _layout(parts),
+    }
+    text = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
+    digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    for piece in _pieces(text, list(parts.values())):
+        digest.update(piece)
+        yield piece
+    yield digest.digest()
+
+
+def read_snapshot(path: str, fingerprint: str) -> Segment | None:
+    """The segment that was written with the same fingerprint; None if there is no sound one."""
+    try:
+        buffer = _map(path)
+        if buffer is None or not _is_sound(buffer):
+            return None
+        return _decode(buffer, fingerprint)
+    # Whatever a digest does not catch: a head of other shape, parts that end behind the file.
+    except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError, struct.error):
+        return None
+
+
+def _parts_of(segment: Segment) -> dict[str, memoryview]:
+    counts = segment.token_counts
+    parts: dict[str, bytes | Ints] = {
+        "texts": b"".join(segment.texts),
+        "text_starts": starts_of(map(len, segment.texts)),
+        "digests": b"".join(segment.digests),
+        "starts": segment.starts,
+        "spans": segment.spans,
+        "kinds": segment.kinds,
+        "chunk_ids": segment.chunk_ids,
+        "vocabulary": b"".join(counts.vocabulary),
+        "word_starts": starts_of(map(len, counts.vocabulary)),
+        "token_starts": counts.starts,
+        "terms": counts.terms,
+        "counts": counts.counts,
+        "reaches": counts.reaches,
+    }
+    return {name: memoryview(part) for name, part in parts.items()}
+
+
+def _split(text: bytes, starts: Sequence[int]) -> list[bytes]:
+    return [text[start:end] for start, end in pairwise(starts)]
+
+
+def _layout(parts: dict[str, memoryview]) -> dict[str, list[Any]]:
+    """Per part the type code of its items, its size in bytes and where it starts behind the head."""
+    layout: dict[str, list[Any]] = {}
+    offset = 0
+    for name, part in parts.items():
+        layout[name] = [part.format, part.nbytes, offset]
+        offset += part.nbytes + -part.nbytes % _ALIGNMENT
+    return layout
+
+
+def _pieces(head: bytes, parts: Sequence[memoryview]) -> Iterator[Bytes]:
+    start = _MAGIC + _LENGTH.pack(len(head)) + head
+    yield start + bytes(-len(start) % _ALIGNMENT)
+    for part in parts:
+        yield part.cast("B") if part.nbytes else b""
+        yield bytes(-part.nbytes % _ALIGNMENT)
+
+
+def _map(path: str) -> memoryview | None:
+    """The bytes of a regular file of our own; None for anything else."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        status = os.fstat(descriptor)
+        is_ours = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+        if not (stat.S_ISREG(status.st_mode) and is_ours and status.st_size > _DIGEST_BYTES):
+            return None
+        if sys.platform == "win32":  # a mapped file cannot be replaced there
+            with open(descriptor, "rb", closefd=False) as file:
+                return memoryview(file.read())
+        return memoryview(mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ))
+    finally:
+        os.close(descriptor)
+
+
+def _is_sound(buffer: memoryview) -> bool:
+    if buffer[: len(_MAGIC)] != _MAGIC:
+        return False
+    digest = hashlib.blake2b(buffer[:-_DIGEST_BYTES], digest_size=_DIGEST_BYTES).digest()
+    return buffer[-_DIGEST_BYTES:] == digest
+
+
+def _decode(buffer: memoryview, fingerprint: str) -> Segment | None:
+    head_start = len(_MAGIC) + _LENGTH.size
+    (head_bytes,) = _LENGTH.unpack_from(buffer, len(_MAGIC))
+    head = json.loads(bytes(buffer[head_start : head_start + head_bytes]))
+    if head["fingerprint"] != fingerprint:
+        return None
+    first = head_start + head_bytes
+    first += -first % _ALIGNMENT
+
+    def part(name: str) -> memoryview[int]:
+        typecode, n_bytes, offset = head["parts"][name]
+        piece = buffer[first + offset : first + offset + n_bytes]
+        if len(piece) != n_bytes:
+            raise ValueError(f"{name} ends behind the file")
+        return piece.cast(typecode) if n_bytes else memoryview(array(typecode))
+
+    digests = part("digests").tobytes()
+    n_files = len(head["paths"])
+    return Segment(
+        paths=tuple(head["paths"]),
+        texts=ByteSlices(part("texts"), part("text_starts")),
+        digests=[digests[start : start + 32] for start in range(0, 32 * n_files, 32)],
+        imports=[tuple(names) for names in head["imports"]],
+        starts=part("starts"),
+        spans=part("spans"),
+        kinds=part("kinds"),
+        chunk_ids=part("chunk_ids").tobytes(),
+        token_counts=TokenCounts(
+            _split(part("vocabulary").tobytes(), part("word_starts")),
+            part("token_starts"),
+            part("terms"),
+            part("counts"),
+            part("reaches"),
+        ),
+    )

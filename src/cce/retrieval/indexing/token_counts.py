@@ -1,0 +1,162 @@
+"""Token counts: how often each text holds each token, text after text, in flat sequences.
+
+Counting here takes a span at a time. `arrays.counting` gives the same counts, in another order of the
+vocabulary; it is faster once numpy has been imported, and tokenises once what spans share.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import NamedTuple
+
+from cce.retrieval.indexing.flat import Ints, concatenated, concatenated_starts, shifted
+from cce.tokens import tokenize
+
+SpannedText = tuple[bytes, Sequence[tuple[int, int]]]
+"""A text and spans of it, each as first byte and last (exclusive)."""
+
+# From so many postings, or bytes to be tokenised, numpy is worth its import. The numbers are the same.
+MANY_POSTINGS = 16_000
+MANY_BYTES = 300_000
+
+
+class TokenCounts(NamedTuple):
+    """Text i holds `vocabulary[terms[j]]` `counts[j]` times, for j in `starts[i]:starts[i + 1]`.
+
+    vocabulary  each token once
+    starts      q[n_texts + 1]
+    terms       i[n_postings]; no term twice within a text
+    counts      i[n_postings]; at least 1, but for texts that reach further
+    reaches     q[n_texts], or empty, which means that no text reaches further than itself.
+                Text i also holds what texts i + 1 to `reaches[i]` (exclusive) hold of their own: its counts
+                are what is to be added to theirs, be it negative. See `arrays.nests`
+    """
+
+    vocabulary: Sequence[bytes]
+    starts: Ints
+    terms: Ints
+    counts: Ints
+    reaches: Ints = array("q")
+
+
+TokenCounter = Callable[[Sequence[SpannedText]], TokenCounts]
+"""Gives the token counts of all spans of all texts, in that order."""
+
+
+def count_span_tokens(texts: Sequence[SpannedText]) -> TokenCounts:
+    """The token counts of all spans of all texts, in that order."""
+    # Spans nest: a small file may hold its text a thousand times over.
+    if sum(end - start for _, spans in texts for start, end in spans) >= MANY_BYTES:
+        from cce.retrieval.indexing.arrays.counting import count_span_tokens
+
+        return count_span_tokens(texts)
+    numbering: defaultdict[bytes, int] = defaultdict(count().__next__)
+    starts, terms, counts = array("q", [0]), array("i"), array("i")
+    for text, spans in texts:
+        for start, end in spans:
+            bag = Counter(tokenize(text[start:end]))
+            terms.extend(map(numbering.__getitem__, bag))
+            counts.extend(bag.values())
+            starts.append(len(terms))
+    return TokenCounts(tuple(numbering), starts, terms, counts)
+
+
+class SharedVocabulary:
+    """One vocabulary, in first-seen order, for counts that are to be merged.
+
+    It grows with the counts that are adopted, and is the `vocabulary` of each of them: to merge such
+    counts, or to send them together, no word is looked at again.
+    """
+
+    def __init__(self, rename: Callable[[Ints, Ints], Ints]) -> None:
+        """`rename` gives numbers[term] for every term, both i."""
+        self._rename = rename
+        self._words: list[bytes] = []
+        self._numbers: dict[bytes, int] = {}
+
+    def adopt(self, counts: TokenCounts) -> TokenCounts:
+        """The same counts over the shared vocabulary."""
+        return self.adopt_all([counts])[0]
+
+    def adopt_all(self, parts: Sequence[TokenCounts]) -> list[TokenCounts]:
+        """As `adopt`; of a vocabulary that several parts share every word is looked up once."""
+        numbers: dict[int, Ints] = {}
+        for part in parts:
+            if id(part.vocabulary) not in numbers:
+                numbers[id(part.vocabulary)] = self._number(part.vocabulary)
+        return [
+            part._replace(
+                vocabulary=self._words, terms=self._rename(part.terms, numbers[id(part.vocabulary)])
+            )
+            for part in parts
+        ]
+
+    def _number(self, vocabulary: Sequence[bytes]) -> Ints:
+        """The shared number of each word."""
+        known = self._numbers
+        new = [word for word in vocabulary if word not in known]
+        known.update(zip(new, range(len(known), len(known) + len(new)), strict=True))
+        self._words += new
+        return array("i", map(known.__getitem__, vocabulary))
+
+
+def merge_token_counts(parts: Sequence[TokenCounts]) -> TokenCounts:
+    """The counts of all texts of `parts`, in that order, over one vocabulary in first-seen order."""
+    if len(parts) == 1:
+        return parts[0]
+    rename = _renamed
+    if sum(len(part.terms) for part in parts) >= MANY_POSTINGS:
+        from cce.retrieval.indexing.arrays.terms import renamed as rename
+    parts = SharedVocabulary(rename).adopt_all(parts)
+    return TokenCounts(
+        parts[0].vocabulary if parts else (),
+        concatenated_starts([part.starts for part in parts]),
+        concatenated("i", [part.terms for part in parts]),
+        concatenated("i", [part.counts for part in parts]),
+        _concatenated_reaches(parts),
+    )
+
+
+def cut_token_counts(whole: TokenCounts, start: int, end: int) -> TokenCounts:
+    """Texts `start` (inclusive) to `end` (exclusive), over the vocabulary of `whole`."""
+    first, last = whole.starts[start], whole.starts[end]
+    return whole._replace(
+        starts=shifted(whole.starts[start : end + 1], first),
+        terms=whole.terms[first:last],
+        counts=whole.counts[first:last],
+        reaches=shifted(whole.reaches[start:end], start),
+    )
+
+
+def without_unused_words(counts: TokenCounts) -> TokenCounts:
+    """The same counts, over the tokens that occur in them."""
+    if len(counts.terms) >= MANY_POSTINGS:
+        from cce.retrieval.indexing.arrays.terms import without_unused_words
+
+        return without_unused_words(counts)
+    used = sorted(set(counts.terms))
+    if len(used) == len(counts.vocabulary):
+        return counts
+    places = {term: place for place, term in enumerate(used)}
+    return counts._replace(
+        vocabulary=[counts.vocabulary[term] for term in used],
+        terms=array("i", map(places.__getitem__, counts.terms)),
+    )
+
+
+def _concatenated_reaches(parts: Sequence[TokenCounts]) -> array[int]:
+    whole = array("q")
+    if any(len(part.reaches) for part in parts):
+        for part in parts:
+            own = part.reaches if len(part.reaches) else range(1, len(part.starts))
+            offset = len(whole)
+            whole.extend(offset + reach for reach in own)
+    return whole
+
+
+def _renamed(terms: Ints, numbers: Ints) -> Ints:
+    """`numbers[term]` for every term."""
+    return array("i", map(numbers.__getitem__, terms))

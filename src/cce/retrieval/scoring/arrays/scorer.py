@@ -1,0 +1,112 @@
+"""The scorer for large corpora, for other embedders and for stores: in arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from cce.retrieval.scoring.okapi import K1, idf, length_norm
+
+if TYPE_CHECKING:
+    from cce.retrieval.embedding.contract import Embedder, FloatMatrix, FloatVector
+    from cce.retrieval.scoring.arrays.postings import IntVector, Postings
+
+
+class Columns(Protocol):
+    """The vectors of all chunks, dimension after dimension."""
+
+    def dimension(self, number: int) -> FloatVector:
+        """float64[n_chunks]: one coordinate of every vector."""
+
+
+class EmbeddingColumns:
+    """The columns of vectors that some embedder gave."""
+
+    def __init__(self, embeddings: FloatMatrix) -> None:
+        """`embeddings` is float64[n_chunks, dimension]."""
+        self._columns = np.ascontiguousarray(embeddings.T)
+
+    def dimension(self, number: int) -> FloatVector:
+        """As for Columns."""
+        column: FloatVector = self._columns[number]
+        return column
+
+
+class ArrayScorer:
+    """Scores chunks by their postings and the columns of their vectors."""
+
+    def __init__(self, postings: Postings, embedder: Embedder, build_columns: Callable[[], Columns]) -> None:
+        """`build_columns` is called when a query first needs vectors."""
+        self._postings = postings
+        self._embedder = embedder
+        self._build_columns = build_columns
+        self._dimensions: dict[int, FloatVector] = {}
+
+    def term(self, token: bytes) -> tuple[Sequence[int], Sequence[float]]:
+        """As for Scorer."""
+        chunks, shares = self._term(token)
+        return chunks.tolist(), shares.tolist()
+
+    def bm25(self, tokens: Iterable[bytes]) -> FloatVector:
+        """As for Scorer."""
+        scores = np.zeros(len(self._postings.lengths))
+        for token in tokens:
+            chunks, shares = self._term(token)
+            scores[chunks] += shares
+        return scores
+
+    def cosines(self, query: bytes) -> FloatVector:
+        """As for Scorer. A dimension where the query is 0 adds exactly 0: leaving it out keeps every bit."""
+        cosines = np.zeros(len(self._postings.lengths))
+        if len(cosines):
+            (vector,) = self._embedder.embed([query])
+            for number in np.flatnonzero(vector).tolist():
+                cosines += vector[number] * self._dimension(number)
+        return cosines
+
+    def _term(self, token: bytes) -> tuple[IntVector, FloatVector]:
+        if self._postings.nests is None:
+            span = self._postings.span(token)
+            return self._postings.chunks[span], self._shares(span)
+        chunks, counts = self._postings.of_token(token)  # the same sums, of counts that are added up first
+        weight = idf(len(self._postings.lengths), len(chunks))
+        shares: FloatVector = weight * (counts.astype(np.float64) * (K1 + 1))
+        shares /= counts + self._length_norms[chunks]
+        return chunks, shares
+
+    def _shares(self, span: slice) -> FloatVector:
+        n_holding = span.stop - span.start
+        weight = idf(len(self._postings.lengths), n_holding)
+        shares: FloatVector = weight * self._numerators[span] / self._denominators[span]
+        return shares
+
+    # What a share has besides its idf: the same numbers for every query.
+
+    @cached_property
+    def _numerators(self) -> FloatVector:
+        return self._postings.counts.astype(np.float64) * (K1 + 1)
+
+    @cached_property
+    def _denominators(self) -> FloatVector:
+        denominators: FloatVector = self._postings.counts + self._length_norms[self._postings.chunks]
+        return denominators
+
+    @cached_property
+    def _length_norms(self) -> FloatVector:
+        lengths = self._postings.lengths
+        mean_length = int(lengths.sum()) / len(lengths) if len(self._postings.chunks) else 1.0
+        return length_norm(lengths.astype(np.float64), mean_length)
+
+    def _dimension(self, number: int) -> FloatVector:
+        """One coordinate of all vectors; those that queries ask for stay at hand."""
+        dimension = self._dimensions.get(number)
+        if dimension is None:
+            dimension = self._dimensions[number] = self._columns.dimension(number)
+        return dimension
+
+    @cached_property
+    def _columns(self) -> Columns:
+        return self._build_columns()

@@ -1,0 +1,108 @@
+"""What a scorer is, and the one for small corpora, in plain Python.
+
+Every chunk adds its terms in query order and its dimensions in their order, so a score has the same
+bits whoever computes it. `ListScorer` has its answers while numpy would still be imported;
+`arrays.scorer` has its own sooner once there are very many postings.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Protocol
+
+from cce.retrieval.embedding.hashing import DIMENSION, bucket_and_sign, unit_vector
+from cce.retrieval.indexing.flat import owners_of
+from cce.retrieval.indexing.token_counts import TokenCounts
+from cce.retrieval.scoring.okapi import K1, idf, length_norm
+
+if TYPE_CHECKING:
+    from cce.retrieval.embedding.contract import FloatVector
+
+    Scores = list[float] | FloatVector
+    """A score for every chunk, by position."""
+
+
+class Scorer(Protocol):
+    """Scores all chunks of an index for any query."""
+
+    def term(self, token: bytes) -> tuple[Sequence[int], Sequence[float]]:
+        """Positions of the chunks that hold `token`, ascending, and its share in the bm25 score of each."""
+
+    def bm25(self, tokens: Iterable[bytes]) -> Scores:
+        """The sum of the shares of `tokens`, in their order."""
+
+    def cosines(self, query: bytes) -> Scores:
+        """The cosine of every chunk with `query`, summed over dimensions in order."""
+
+
+class ListScorer:
+    """Scores chunks by lists of numbers; embeds with the hash embedder."""
+
+    def __init__(self, token_counts: TokenCounts) -> None:
+        """`token_counts` are those of the chunks, in index order."""
+        starts, self._counts = token_counts.starts, token_counts.counts
+        self._n_chunks = len(starts) - 1
+        self._chunk_of = owners_of(starts)
+        self._places: dict[bytes, list[int]] = {token: [] for token in token_counts.vocabulary}
+        places_by_term = list(self._places.values())
+        for place, term in enumerate(token_counts.terms):
+            places_by_term[term].append(place)
+        self._length_norms = self._normalise_lengths(starts)
+        self._terms: dict[bytes, tuple[Sequence[int], Sequence[float]]] = {}
+        self._dimensions: list[dict[int, float]] = []
+
+    def term(self, token: bytes) -> tuple[Sequence[int], Sequence[float]]:
+        """As for Scorer; computed once a token."""
+        if token not in self._terms:
+            places = self._places.get(token, ())
+            chunks = [self._chunk_of[place] for place in places]
+            weight = idf(self._n_chunks, len(chunks))
+            norms, counts = self._length_norms, self._counts
+            shares = [
+                weight * (counts[place] * (K1 + 1)) / (counts[place] + norms[chunk])
+                for place, chunk in zip(places, chunks, strict=True)
+            ]
+            self._terms[token] = chunks, shares
+        return self._terms[token]
+
+    def bm25(self, tokens: Iterable[bytes]) -> list[float]:
+        """As for Scorer."""
+        scores = [0.0] * self._n_chunks
+        for token in tokens:
+            for chunk, share in zip(*self.term(token), strict=True):
+                scores[chunk] += share
+        return scores
+
+    def cosines(self, query: bytes) -> list[float]:
+        """As for Scorer. Where either vector is 0 it adds exactly 0, so leaving that out keeps every bit."""
+        if not self._dimensions:
+            self._dimensions = self._embed_chunks()
+        cosines = [0.0] * self._n_chunks
+        for dimension, of_query in unit_vector(query):
+            for chunk, of_chunk in self._dimensions[dimension].items():
+                cosines[chunk] += of_query * of_chunk
+        return cosines
+
+    def _normalise_lengths(self, starts: Sequence[int]) -> list[float]:
+        """`length_norm` of each chunk."""
+        lengths = [sum(self._counts[start:end]) for start, end in pairwise(starts)]
+        mean_length = sum(lengths) / len(lengths) if self._places else 1.0
+        return [length_norm(length, mean_length) for length in lengths]
+
+    def _embed_chunks(self) -> list[dict[int, float]]:
+        """For each dimension the coordinates of the chunks' unit vectors, by position."""
+        sums: list[dict[int, int]] = [{} for _ in range(DIMENSION)]
+        for token, places in self._places.items():
+            bucket, sign = bucket_and_sign(token)
+            of_bucket = sums[bucket]
+            for place in places:
+                chunk = self._chunk_of[place]
+                of_bucket[chunk] = of_bucket.get(chunk, 0) + sign * self._counts[place]
+        squares = [0] * self._n_chunks
+        for of_bucket in sums:
+            for chunk, value in of_bucket.items():
+                squares[chunk] += value * value
+        norms = [math.sqrt(square) or 1.0 for square in squares]
+        return [{chunk: value / norms[chunk] for chunk, value in of_bucket.items()} for of_bucket in sums]

@@ -1,0 +1,227 @@
+"""What a corpus costs: like the bridge it sees both wings, and beside them the clock.
+
+corpus ──> index, from scratch ──────────────┐
+set, or made of the chunks ──> queries ──────┴──> rankings ──> latency, saving ──> benchmark
+
+One warm-up of everything comes first, and its memory is the figure reported. The queries are timed
+on its index; indexing is timed last, when that index is gone and cannot stand in the way.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from cce.domain.benchmark import BackendBenchmark, Benchmark, Latency, Spread, TokenSaving
+from cce.domain.case import FixtureSet
+from cce.domain.chunk import Chunk
+from cce.domain.ranking import Ranking
+from cce.domain.redaction import Redaction
+from cce.errors import CorpusError
+from cce.measurement.fixtures.reading import read_fixture_set
+from cce.retrieval.backends.catalog import BACKENDS
+from cce.retrieval.backends.contract import Backend
+from cce.retrieval.indexing.directory import IndexedCorpus, Watch, index_directory
+from cce.retrieval.indexing.index import Index, SegmentIndex
+from cce.tokens import tokenize
+from cce.usecases.evaluate import Plan, all_notices, corpus_name
+
+N_WARM_UPS = 1
+N_MADE_QUERIES = 100
+MADE_K = 10
+_N_QUERY_TOKENS = 8
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkPlan:
+    """What to time, and in how many runs (at least one).
+
+    Without `fixtures` the queries are made of the corpus, which is the current directory by default.
+    """
+
+    fixtures: str | None
+    directory: str | None
+    backends: tuple[str, ...]
+    n_runs: int
+    redaction: Redaction = Redaction.STANDARD
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkRun:
+    """The figures, and what their reader should know besides: one line each."""
+
+    benchmark: Benchmark
+    notices: tuple[str, ...]
+
+
+class Question(NamedTuple):
+    """A query and how many hits it wants."""
+
+    text: str
+    k: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is left when the index is gone; `sizes` are its files, chunks and bytes of text."""
+
+    sizes: tuple[int, int, int]
+    n_queries: int
+    n_peak_bytes: int | None
+    backends: tuple[BackendBenchmark, ...]
+    notices: tuple[str, ...]
+
+
+def run_benchmark(plan: BenchmarkPlan, watch: Watch) -> BenchmarkRun:
+    """Carry out `plan`; raises CceError if it cannot be measured."""
+    fixtures = None if plan.fixtures is None else read_fixture_set(plan.fixtures)
+    corpus = _corpus_name(plan, fixtures)
+    asked = _ask(plan, fixtures, corpus, watch)
+    seconds = [_timed(_index, plan, corpus, watch)[0] for _ in range(plan.n_runs)]
+    benchmark = Benchmark(
+        corpus,
+        plan.fixtures,
+        machine(),
+        *asked.sizes,
+        asked.n_queries,
+        N_WARM_UPS,
+        plan.n_runs,
+        Spread.of(seconds),
+        asked.n_peak_bytes,
+        asked.backends,
+        plan.redaction,
+    )
+    return BenchmarkRun(benchmark, asked.notices)
+
+
+def made_questions(chunks: Sequence[Chunk], n: int = N_MADE_QUERIES, k: int = MADE_K) -> list[Question]:
+    """At most n queries out of evenly spaced chunks, so the same for the same corpus.
+
+    Each is the first line of its chunk that has a token, which names it, cut down to its first eight
+    tokens; a chunk without one gives none, and a query that was there already is left out.
+    """
+    positions = dict.fromkeys(number * len(chunks) // n for number in range(n)) if chunks else ()
+    names = (_name(chunks[position].content) for position in positions)
+    return [Question(name, k) for name in dict.fromkeys(names) if name]
+
+
+def token_saving(rankings: Iterable[Ranking], index: Index) -> TokenSaving:
+    """What the hits hold against the files they come from; a file counts once a ranking."""
+    n_in_hits = n_in_files = 0
+    for ranking in rankings:
+        n_in_hits += sum(hit.chunk.token_count for hit in ranking)
+        n_in_files += sum(index.file_tokens[path] for path in {hit.chunk.file_path for hit in ranking})
+    return TokenSaving(n_in_hits, n_in_files)
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    """The nearest rank: the least of `values` (at least one) that `percent` in 100 do not exceed."""
+    return sorted(values)[max(1, -(-percent * len(values) // 100)) - 1]
+
+
+def machine() -> str:
+    """What the figures depend on besides the corpus, as far as it can be told."""
+    python = f"{sys.implementation.name} {'.'.join(map(str, sys.version_info[:3]))}"
+    return f"{python} on {sys.platform}, {os.cpu_count() or 'unknown'} processors"
+
+
+def peak_memory() -> int | None:
+    """The most bytes that this process has had in memory, its workers aside; None on Windows."""
+    # Asked first: on Linux getrusage also counts what the parent held when it started this process.
+    return _peak_by_proc() or _peak_by_usage()
+
+
+def _peak_by_proc() -> int | None:
+    try:
+        with open("/proc/self/status", "rb") as status:
+            found = re.search(rb"^VmHWM:[ \t]*([0-9]+) kB$", status.read(), re.MULTILINE)
+    except OSError:
+        return None
+    return int(found[1]) * 1024 if found else None
+
+
+def _peak_by_usage() -> int | None:
+    try:
+        import resource
+    except ImportError:
+        return None
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024  # elsewhere it counts kibibytes
+
+
+def _corpus_name(plan: BenchmarkPlan, fixtures: FixtureSet | None) -> str:
+    if fixtures is None:
+        return plan.directory or "."
+    return corpus_name(Plan(fixtures.path, plan.directory, plan.backends, is_comparison=False), fixtures)
+
+
+def _ask(plan: BenchmarkPlan, fixtures: FixtureSet | None, corpus: str, watch: Watch) -> _Asked:
+    """Index, and ask every backend everything: once to warm up, and then in `n_runs` timed runs."""
+    indexed = _index(plan, corpus, watch)
+    index = indexed.index
+    questions = _questions(indexed, fixtures)
+    rankers = {name: BACKENDS.load(name)(index) for name in plan.backends}
+    passes = {name: list(_answers(name, ranker, index, questions, watch)) for name, ranker in rankers.items()}
+    n_peak_bytes = peak_memory()
+    backends = []
+    for name, ranker in rankers.items():
+        runs = [[t for t, _ in _answers(name, ranker, index, questions, watch)] for _ in range(plan.n_runs)]
+        saving = token_saving((ranking for _, ranking in passes[name]), index)
+        backends.append(BackendBenchmark(name, _latency(passes[name][0][0], runs), saving))
+    sizes = (len(index.file_tokens), len(index.chunks), _text_size(index))
+    notices = indexed.notices if fixtures is None else all_notices(fixtures, indexed)
+    return _Asked(sizes, len(questions), n_peak_bytes, tuple(backends), notices)
+
+
+def _index(plan: BenchmarkPlan, corpus: str, watch: Watch) -> IndexedCorpus:
+    return index_directory(corpus, watch, redaction=plan.redaction)
+
+
+def _questions(indexed: IndexedCorpus, fixtures: FixtureSet | None) -> list[Question]:
+    if fixtures is not None:
+        return [Question(case.query, case.k) for case in fixtures.cases]
+    questions = made_questions(indexed.index.chunks)
+    if not questions:
+        raise CorpusError(f"{indexed.root}: no text to make queries of; name a directory of code, or a set")
+    return questions
+
+
+def _name(content: bytes) -> str:
+    tokens = next(filter(None, map(tokenize, content.split(b"\n"))), [])
+    return b" ".join(tokens[:_N_QUERY_TOKENS]).decode()
+
+
+def _answers(
+    backend: str, ranker: Backend, index: Index, questions: Sequence[Question], watch: Watch
+) -> Iterator[tuple[float, Ranking]]:
+    """Seconds and ranking of each question."""
+    for n_done, question in enumerate(questions):
+        watch(f"{backend}: timed", n_done, len(questions), "queries")
+        index.forget_query()
+        yield _timed(ranker.rank, *question)
+
+
+def _timed(call: Callable[..., _T], *arguments: object) -> tuple[float, _T]:
+    start = time.perf_counter()
+    outcome = call(*arguments)
+    return time.perf_counter() - start, outcome
+
+
+def _latency(first: float, runs: Sequence[Sequence[float]]) -> Latency:
+    """Seconds in, a sequence a run; milliseconds out."""
+    p50, p95, most = (
+        Spread.of([1000 * percentile(run, percent) for run in runs]) for percent in (50, 95, 100)
+    )
+    return Latency(1000 * first, p50, p95, most)
+
+
+def _text_size(index: Index) -> int:
+    assert isinstance(index, SegmentIndex)  # noqa: S101 - what indexing a directory gives
+    return sum(map(len, index.segment.texts))

@@ -1,0 +1,189 @@
+"""One case in full: why its results stand where they stand, and why each missed anchor was missed.
+
+A case and an index enter, a CaseExplanation leaves. The figures are the backends' own accounts of their
+rankings; a backend that gives none is explained by its scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Protocol, runtime_checkable
+
+from cce.domain.case import Case, FixtureSet
+from cce.domain.explanation import AnchorInIndex, BackendExplanation, CaseExplanation, Fate, MatchedHit, Miss
+from cce.domain.ranking_account import AccountedHit, RankingAccount
+from cce.errors import UsageError
+from cce.labels.coverage import AnchoredChunks
+from cce.labels.misses import Misses
+from cce.labels.tracking.texts import CorpusTexts
+from cce.measurement.matching.matches import AnchorTable, anchor_grades, judge
+from cce.numerals import ordering_key
+from cce.quoting import on_one_line
+from cce.registry import unknown_name
+from cce.retrieval.backends.catalog import BACKENDS
+from cce.retrieval.backends.contract import Backend
+from cce.retrieval.indexing.directory import IndexedCorpus, Watch
+from cce.tokens import tokenize
+
+_N_LISTED = 12
+
+_WORDLESS = "the query has no token, so nothing is ranked"
+_SCORELESS = "none of its chunks has a score above zero, so none is ranked"
+_CROWDED_OUT = "better chunks of its file take all the places that one file may have, whatever k is"
+
+
+@runtime_checkable
+class ExplainingBackend(Protocol):
+    """A backend that can account for what `rank` answers, hit by hit."""
+
+    def explain(self, query: str, k: int) -> RankingAccount:
+        """The same hits as `rank` gives."""
+
+
+def cases_called(fixtures: FixtureSet, case_id: str) -> tuple[Case, ...]:
+    """The cases with this id, at least one; raises UsageError, naming the nearest, if there is none."""
+    found = tuple(case for case in fixtures.cases if case.id == case_id)
+    if not found:
+        raise UsageError(f"{on_one_line(fixtures.path)}: {_unknown_case(fixtures, case_id)}")
+    return found
+
+
+def _unknown_case(fixtures: FixtureSet, case_id: str) -> str:
+    ids = list(dict.fromkeys(on_one_line(case.id) for case in fixtures.cases))
+    if len(ids) > _N_LISTED:
+        # Thousands of ids are no help: the nearest, or the first ones to show what they look like.
+        near = get_close_matches(case_id, ids, n=_N_LISTED)
+        ids = [*(near or ids[:_N_LISTED]), "…"]
+    return unknown_name("case", case_id, ids)
+
+
+def explain_case(
+    fixtures: FixtureSet,
+    case: Case,
+    corpus: str,
+    indexed: IndexedCorpus,
+    backends: Iterable[str],
+    watch: Watch,
+) -> CaseExplanation:
+    """`case` of `fixtures` on every one of `backends`; `corpus` is named as given."""
+    explainer = _Explainer(case, indexed)
+    names = tuple(backends)
+    explanations = []
+    for n_done, name in enumerate(names):
+        watch("explained", n_done, len(names), "backends")
+        explanations.append(explainer.of_backend(name))
+    index = indexed.index
+    return CaseExplanation(
+        fixtures=fixtures.path,
+        corpus=corpus,
+        embedder=index.embedder.name,
+        redaction=indexed.redaction,
+        n_chunks=len(index.chunks),
+        case=case,
+        anchors=explainer.anchors,
+        backends=tuple(explanations),
+    )
+
+
+class _Explainer:
+    """Explains one case on one index, backend after backend."""
+
+    def __init__(self, case: Case, indexed: IndexedCorpus) -> None:
+        self._case = case
+        self._index = indexed.index
+        self._table = AnchorTable(case.anchors)
+        self.anchors = _anchors_in_index(case, indexed)
+
+    def of_backend(self, name: str) -> BackendExplanation:
+        ranker = BACKENDS.load(name)(self._index)
+        account = _account(ranker, self._case.query, self._case.k)
+        judgment = judge(self._case, tuple(hit.hit for hit in account.hits))
+        matched = {position for of_hit in judgment.matches for position in of_hit}
+        missed = [position for position in range(len(self.anchors)) if position not in matched]
+        return BackendExplanation(
+            backend=name,
+            hits=tuple(map(MatchedHit, account.hits, judgment.matches)),
+            cut=tuple(MatchedHit(hit, self._matches(hit)) for hit in account.cut),
+            misses=tuple(self._misses(ranker, account, missed)),
+            terms=account.terms,
+            formula=account.formula,
+        )
+
+    def _misses(self, ranker: Backend, account: RankingAccount, missed: Sequence[int]) -> list[Miss]:
+        absent = [position for position in missed if self.anchors[position].absence is not None]
+        present = [position for position in missed if self.anchors[position].absence is None]
+        misses = {position: Miss(position, self.anchors[position].absence) for position in absent}
+        if present:
+            misses.update(self._misses_of_present(ranker, account, present))
+        return [misses[position] for position in missed]
+
+    def _misses_of_present(
+        self, ranker: Backend, account: RankingAccount, missed: Sequence[int]
+    ) -> Mapping[int, Miss]:
+        if not tokenize(self._case.query.encode("utf-8", "replace")):
+            return {position: Miss(position, _WORDLESS) for position in missed}
+        everything = _account(ranker, self._case.query, len(self._index.chunks))
+        ranked, cut = self._first_matches(everything.hits), self._first_matches(everything.cut)
+        fates = self._fates(account)
+        return {
+            position: self._miss(position, everything, ranked.get(position), cut.get(position), fates)
+            for position in missed
+        }
+
+    def _miss(
+        self,
+        position: int,
+        everything: RankingAccount,
+        best: AccountedHit | None,
+        crowded_out: AccountedHit | None,
+        fates: Mapping[int, Fate] | None,
+    ) -> Miss:
+        fate = None if fates is None else fates.get(position, "no candidate")
+        n_ranked = len(everything.hits)
+        if best is None:
+            reason = _SCORELESS if crowded_out is None else _CROWDED_OUT
+            return Miss(position, reason, crowded_out, n_ranked, None, fate)
+        behind_by = None
+        if best.rank > self._case.k:
+            last = everything.hits[self._case.k - 1]
+            behind_by = ordering_key(last.hit.score) - ordering_key(best.hit.score)
+        return Miss(position, None, best, n_ranked, behind_by, fate)
+
+    def _fates(self, account: RankingAccount) -> Mapping[int, Fate] | None:
+        """What became of the best candidate of each anchor; None if all chunks are candidates anyway."""
+        if account.behind is None:
+            return None
+        behind: dict[int, Fate] = dict.fromkeys(self._first_matches(account.behind), "behind")
+        cut: dict[int, Fate] = dict.fromkeys(self._first_matches(account.cut), "cut")
+        return {**behind, **cut}
+
+    def _first_matches(self, ranked: Iterable[AccountedHit]) -> Mapping[int, AccountedHit]:
+        """The best of the `ranked` hits for each anchor that any of them matches."""
+        first: dict[int, AccountedHit] = {}
+        for hit in ranked:
+            for position in self._matches(hit):
+                first.setdefault(position, hit)
+        return first
+
+    def _matches(self, hit: AccountedHit) -> tuple[int, ...]:
+        return self._table.matched_by(hit.hit.chunk)
+
+
+def _account(ranker: Backend, query: str, k: int) -> RankingAccount:
+    if isinstance(ranker, ExplainingBackend):
+        return ranker.explain(query, k)
+    ranking = ranker.rank(query, k)
+    return RankingAccount(tuple(AccountedHit(rank, hit) for rank, hit in enumerate(ranking, start=1)))
+
+
+def _anchors_in_index(case: Case, indexed: IndexedCorpus) -> tuple[AnchorInIndex, ...]:
+    chunks = AnchoredChunks(indexed.index.chunks)
+    texts = CorpusTexts(indexed.root, chunks.positions_by_file, indexed.redaction)
+    misses = Misses(chunks, texts, indexed.why_absent)
+    anchors = []
+    for anchor, grade in zip(case.anchors, anchor_grades(case), strict=True):
+        n_chunks = len(chunks.matched(anchor))
+        absence = None if n_chunks else f"matches no chunk: {misses.reason(anchor)}"
+        anchors.append(AnchorInIndex(anchor.text, grade, n_chunks, absence))
+    return tuple(anchors)

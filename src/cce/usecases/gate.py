@@ -1,0 +1,373 @@
+"""A gate from policy to answer: like the bridge it sees both wings, and it keeps nothing for itself.
+
+policy ──> set ──> candidate measured now ──┐
+baseline (saved, or accepted now) ──────────┴──> pairs ──> evidence ──> reasons ──> gate report
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import posixpath
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from cce.atomic import link_below, write_below
+from cce.domain.case import FixtureSet
+from cce.domain.evidence import Evidence, EvidenceOptions
+from cce.domain.full_report import FullReport
+from cce.domain.gate import GatePolicy, GateReport
+from cce.domain.redaction import STANDARD, Redaction, RedactionChoice
+from cce.domain.report import Report
+from cce.domain.scores import BackendScore
+from cce.errors import ReportError
+from cce.measurement.evidence.comparison import compare
+from cce.measurement.evidence.gathering import gather_evidence
+from cce.measurement.evidence.slices import slice_evidence
+from cce.measurement.figures import reported_figures
+from cce.measurement.fixtures.reading import parse_fixture_set, read_set_file
+from cce.measurement.gate.baseline import (
+    BaselinePair,
+    accept,
+    as_saved,
+    pair_with_baseline,
+    require_unique,
+    score_in,
+)
+from cce.measurement.gate.policy import require_known
+from cce.measurement.gate.policy_tables import PolicyError
+from cce.measurement.gate.rules import Measured, floor_metrics, judge_gate
+from cce.measurement.matching.drilldown import drill_down
+from cce.measurement.reports.reading import SavedReport, edited_means, read_saved_report
+from cce.quoting import on_one_line
+from cce.registry import unknown_name
+from cce.report.json.report_v2 import render_json
+from cce.retrieval.backends.catalog import BACKENDS
+from cce.retrieval.corpus.membership import notices_of_read
+from cce.retrieval.indexing.cache import Cache
+from cce.retrieval.indexing.directory import IndexedCorpus, Watch
+from cce.usecases.evaluate import (
+    Measurement,
+    Plan,
+    all_notices,
+    corpus_directories,
+    corpus_name,
+    index_corpus,
+    leftovers,
+    measure_backends,
+)
+from cce.work_tree import path_in_work_tree
+
+_N_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class GatePlan:
+    """What to ask: `is_accepting` makes what is measured now the baseline, and judges by that.
+
+    `command` has the words that ask it.
+    """
+
+    policy: GatePolicy
+    is_strict: bool = False
+    is_accepting: bool = False
+    has_drilldown: bool = False
+    command: tuple[str, ...] = ()
+    cache: Cache | None = None
+    redaction: RedactionChoice = STANDARD
+
+
+@dataclass(frozen=True, slots=True)
+class GateRun:
+    """The answer, and the bytes of a new baseline; None to leave it as it is.
+
+    `directory` is what was indexed, None for a store.
+    """
+
+    full: FullReport
+    gate: GateReport
+    notices: tuple[str, ...]
+    new_baseline: bytes | None
+    directory: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """What was read: of the old baseline every backend's score by name, none where it is yet to be made."""
+
+    fixtures: FixtureSet
+    digest: str
+    old: Mapping[str, BackendScore]
+    old_embedder: str | None
+    old_redaction: Redaction = Redaction.STANDARD
+
+
+def beside(policy: GatePolicy, path: str) -> str:
+    """A path that the policy names, as reached from the working directory."""
+    # Joined with `/` on every system, so that messages and annotations are the same.
+    return posixpath.join(os.path.dirname(policy.path), path)
+
+
+def input_paths(policy: GatePolicy) -> Mapping[str, str | None]:
+    """What a gate reads: what it is -> its path as reached from the working directory."""
+    return {
+        "policy": policy.path,
+        "fixture set": beside(policy, policy.fixtures),
+        "baseline": beside(policy, policy.baseline),
+        "store": None if policy.store is None else beside(policy, policy.store),
+    }
+
+
+def write_baseline(policy: GatePolicy, content: bytes) -> None:
+    """Write a new baseline to where `policy` says; raises ReportError.
+
+    The path was not typed, so no link below the policy's folder is followed.
+    """
+    root, names = _baseline_place(policy)
+    try:
+        write_below(root, names, content)
+    except OSError as exc:
+        fault = f"{on_one_line(beside(policy, policy.baseline))}: {exc.strerror or exc}"
+        raise ReportError(f"{fault}; name a writable baseline in the policy") from exc
+
+
+def require_direct_baseline(policy: GatePolicy) -> None:
+    """Raise PolicyError if a link would lead a new baseline elsewhere."""
+    link = link_below(*_baseline_place(policy))
+    if link is not None:
+        raise PolicyError(
+            f"{on_one_line(link)}: is a link, and no baseline is accepted through one; "
+            f"name the file that it leads to in {on_one_line(policy.path)}"
+        )
+
+
+def _baseline_place(policy: GatePolicy) -> tuple[str, tuple[str, ...]]:
+    """A folder, and the names that lead from it to the baseline: those that the policy chose."""
+    path = policy.baseline
+    if os.path.isabs(path):
+        folder, name = os.path.split(path)
+        return folder, (name,)
+    names = (name for name in path.replace(os.sep, "/").split("/") if name not in ("", os.curdir))
+    return os.path.dirname(policy.path), tuple(names)
+
+
+def run_gate(plan: GatePlan, watch: Watch) -> GateRun:
+    """Carry out `plan`; raises CceError if it cannot be measured or makes no sense."""
+    sources = _read_sources(plan)
+    fixtures = sources.fixtures
+    measuring = _measuring_plan(plan, sources)
+    indexed = index_corpus(measuring, corpus_name(measuring, fixtures), watch)
+    measurement = measure_backends(measuring, fixtures, indexed.index, watch)
+    gate, pair = _judge(plan, sources, measurement, indexed)
+    cases = drill_down(fixtures.cases, measurement.rankings) if plan.has_drilldown else ()
+    return GateRun(
+        full=FullReport(
+            gate.report, fixtures.path, cases, gate, plan.command, path_in_work_tree(fixtures.path)
+        ),
+        gate=gate,
+        notices=(
+            *all_notices(fixtures, indexed),
+            *notices_of_read(indexed, _own_files(plan)),
+            *_notices(plan, sources, pair, indexed),
+            *(leftovers(indexed) if plan.has_drilldown else ()),
+        ),
+        new_baseline=_baseline_bytes(gate, sources, measurement) if plan.is_accepting else None,
+        directory=indexed.root if indexed.is_directory else None,
+    )
+
+
+def _read_sources(plan: GatePlan) -> _Sources:
+    policy = plan.policy
+    _require_backend(policy, "backend", policy.backend)
+    path = beside(policy, policy.fixtures)
+    raw = read_set_file(path)
+    fixtures = parse_fixture_set(raw, path)
+    require_known(policy, fixtures)
+    require_unique(fixtures)
+    fixtures = _with_critical(fixtures, policy.critical)
+    digest = hashlib.sha256(raw).hexdigest()
+    place = beside(policy, policy.baseline)
+    if plan.is_accepting:
+        require_direct_baseline(policy)
+    if plan.is_accepting and _is_nothing(place):
+        return _Sources(fixtures, digest, {}, None)
+    if not os.path.lexists(place):
+        way_out = f"make one with cce gate {on_one_line(policy.path)} --accept"
+        raise PolicyError(f"{on_one_line(place)}: there is no baseline, {way_out}")
+    saved = _read_baseline(policy, place)
+    if not plan.is_accepting:
+        score_in(saved, policy.baseline_backend)  # raises before time is spent on measuring
+    return _Sources(
+        fixtures, digest, {score.backend: score for score in saved.backends}, saved.embedder, saved.redaction
+    )
+
+
+def _is_nothing(path: str) -> bool:
+    """Whether there is no file, or an empty one, so that nothing is lost."""
+    try:
+        return os.path.getsize(path) == 0 and os.path.isfile(path)
+    except OSError:
+        return not os.path.lexists(path)
+
+
+def _own_files(plan: GatePlan) -> Mapping[str, str]:
+    """What a person keeps beside the set, by path; a baseline to be replaced is told of when it is."""
+    policy = plan.policy
+    files = {policy.path: "policy"}
+    return files if plan.is_accepting else {**files, beside(policy, policy.baseline): "baseline"}
+
+
+def corpus_directories_of(policy: GatePolicy) -> tuple[str, ...]:
+    """`corpus_directories` of a run of `policy`."""
+    return corpus_directories(
+        Plan(
+            fixtures=beside(policy, policy.fixtures),
+            directory=None if policy.directory is None else beside(policy, policy.directory),
+            backends=(),
+            is_comparison=False,
+            store=None if policy.store is None else beside(policy, policy.store),
+        )
+    )
+
+
+def _read_baseline(policy: GatePolicy, place: str) -> SavedReport:
+    try:
+        return read_saved_report(place)
+    except ReportError as exc:
+        way_out = f"or remove it and make a new one with cce gate {on_one_line(policy.path)} --accept"
+        raise ReportError(f"{exc}, {way_out}") from exc
+
+
+def _with_critical(fixtures: FixtureSet, ids: Collection[str]) -> FixtureSet:
+    """The set as the policy sees it, so that every report marks what is critical here."""
+    cases = (case._replace(critical=case.critical or case.id in ids) for case in fixtures.cases)
+    return fixtures._replace(cases=tuple(cases))
+
+
+def _measuring_plan(plan: GatePlan, sources: _Sources) -> Plan:
+    policy = plan.policy
+    metrics = floor_metrics(policy)
+    return Plan(
+        fixtures=sources.fixtures.path,
+        directory=None if policy.directory is None else beside(policy, policy.directory),
+        backends=_backends(plan, sources),
+        is_comparison=False,
+        evidence=EvidenceOptions(metrics) if metrics else None,
+        store=None if policy.store is None else beside(policy, policy.store),
+        cache=plan.cache,
+        redaction=plan.redaction,
+    )
+
+
+def _backends(plan: GatePlan, sources: _Sources) -> tuple[str, ...]:
+    """The candidate first; a new baseline keeps every backend that the old one has, measured anew."""
+    policy = plan.policy
+    if not plan.is_accepting:
+        return (policy.backend,)
+    _require_backend(policy, "baseline_backend", policy.baseline_backend)
+    for name in sources.old:
+        _require_backend(policy, "baseline", name)
+    return tuple(dict.fromkeys((policy.backend, policy.baseline_backend, *sources.old)))
+
+
+def _require_backend(policy: GatePolicy, key: str, name: str) -> None:
+    if name not in BACKENDS:
+        fault = unknown_name("backend", name, BACKENDS.names())
+        raise PolicyError(f"{on_one_line(policy.path)}: {key}: {fault}")
+
+
+def _judge(
+    plan: GatePlan, sources: _Sources, measurement: Measurement, indexed: IndexedCorpus
+) -> tuple[GateReport, BaselinePair]:
+    policy, fixtures = plan.policy, sources.fixtures
+    place = beside(policy, policy.baseline)
+    measured = {score.backend: score for score in measurement.scores}
+    old = sources.old.get(policy.baseline_backend)
+    baseline = as_saved(measured[policy.baseline_backend]) if plan.is_accepting or old is None else old
+    # There are figures only where a floor wants some.
+    figures = {each.backend: each.metrics for each in measurement.figures}
+    candidate = Measured(measured[policy.backend], figures.get(policy.backend, {}))
+    pair = pair_with_baseline(candidate.score, baseline, place)
+    evidence = None if policy.evidence is None else _weigh(policy.evidence, fixtures, pair)
+    gate = GateReport(
+        policy=policy,
+        fixtures=fixtures,
+        digest=sources.digest,
+        candidate=candidate.score,
+        report=_report(policy, fixtures, pair, evidence, indexed),
+        reasons=judge_gate(policy, fixtures, candidate, pair, evidence),
+        is_strict=plan.is_strict,
+        acceptance=accept(policy.baseline, old, baseline) if plan.is_accepting else None,
+    )
+    return gate, pair
+
+
+def _report(
+    policy: GatePolicy,
+    fixtures: FixtureSet,
+    pair: BaselinePair,
+    evidence: Evidence | None,
+    indexed: IndexedCorpus,
+) -> Report:
+    return Report(
+        corpus=_corpus(policy, fixtures),
+        embedder=indexed.index.embedder.name,
+        n_queries=len(pair.candidate.cases),
+        backends=(pair.baseline, pair.candidate),
+        comparison=compare(pair.baseline, pair.candidate),
+        evidence=evidence,
+        redaction=indexed.redaction,
+    )
+
+
+def _corpus(policy: GatePolicy, fixtures: FixtureSet) -> str:
+    """The corpus relative to the policy: a baseline has the same bytes wherever it was accepted."""
+    given = policy.store or policy.directory
+    return given or posixpath.join(os.path.dirname(policy.fixtures), fixtures.corpus or "")
+
+
+def _weigh(options: EvidenceOptions, fixtures: FixtureSet, pair: BaselinePair) -> Evidence:
+    by_id = {case.id: case for case in fixtures.cases}
+    cases = [by_id[case.id] for case in pair.candidate.cases]
+    baseline, candidate = (
+        reported_figures(options.metrics, score) for score in (pair.baseline, pair.candidate)
+    )
+    sides = baseline, candidate
+    return gather_evidence(
+        options, [case.id for case in cases], sides, sides, slice_evidence(cases, sides, sides)
+    )
+
+
+def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, indexed: IndexedCorpus) -> Iterator[str]:
+    embedder = indexed.index.embedder.name
+    place = on_one_line(beside(plan.policy, plan.policy.baseline))
+    if pair.removed:
+        few = ", ".join(map(on_one_line, pair.removed[:_N_SHOWN]))
+        more = ", …" if len(pair.removed) > _N_SHOWN else ""
+        yield (
+            f"{place}: {len(pair.removed)} of its cases left the set ({few}{more}): "
+            "put back what is missing, or accept a new baseline with --accept"
+        )
+    if not plan.is_accepting:
+        yield from edited_means(place, pair.baseline._replace(backend=plan.policy.baseline_backend))
+    if not plan.is_accepting and sources.old_embedder != embedder:
+        yield (
+            f"{place}: was measured with the embedder {on_one_line(sources.old_embedder or 'none')}, "
+            f"the candidate with {on_one_line(embedder)}: a difference may come from that"
+        )
+    if not plan.is_accepting and sources.old_redaction is not indexed.redaction:
+        yield (
+            f"{place}: was measured with --redact {sources.old_redaction.value}, the candidate with "
+            f"{indexed.redaction.value}: a difference may come from that"
+        )
+
+
+def _baseline_bytes(gate: GateReport, sources: _Sources, measurement: Measurement) -> bytes:
+    """A v2 report of all that was measured, in the order of the old one so that a diff shows what moved."""
+    by_name = {score.backend: score for score in measurement.scores}
+    scores = tuple(by_name[name] for name in dict.fromkeys((*sources.old, *by_name)))
+    report = gate.report
+    saved = Report(
+        report.corpus, report.embedder, len(gate.fixtures.cases), scores, None, redaction=report.redaction
+    )
+    return render_json(saved).encode("utf-8")
