@@ -20,8 +20,14 @@ from cce.retrieval.embedding.contract import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.indexing.index import Index, SegmentIndex
 from cce.retrieval.indexing.segmenting import build_segment
+from cce.retrieval.scoring.scorer import Scores
 
 WORD_BYTES = b"abcdefghijklmnopqrstuvwxyz0123456789_"
+
+
+def all_scores(scores: Scores, index: Index) -> list[float]:
+    """The scores of all chunks, in index order."""
+    return scores.at(range(len(index.chunks)))
 
 
 def make_chunk(

@@ -4,17 +4,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cce.domain.query import Query
 from cce.domain.ranking import Ranking
 from cce.numerals import format_score, ordering_key
 from cce.retrieval.backends.bm25 import Bm25Backend, bm25_scores
 from cce.retrieval.indexing.index import Index
-from corpora import index_chunks, index_files, index_texts, make_chunk, paths, plain_bm25, plain_order, scored
+from corpora import (
+    all_scores,
+    index_chunks,
+    index_files,
+    index_texts,
+    make_chunk,
+    paths,
+    plain_bm25,
+    plain_order,
+    scored,
+)
 
 WORDS = st.lists(st.sampled_from(["alpha", "beta", "gamma", "Alpha", "al", "é"]), max_size=6).map(" ".join)
 
 
 def rank(index: Index, query: str, k: int = 10) -> Ranking:
-    return Bm25Backend(index).rank(query, k)
+    return Bm25Backend(index).rank(Query(query), k)
 
 
 def figures(index: Index, query: str) -> list[tuple[str, str]]:
@@ -62,7 +73,7 @@ def test_a_score_that_rounds_to_zero_does_not_rank() -> None:
     # Every chunk holds it: idf = ln(1 + 0.5 / 2001.5) = 0.00025. The last is 1,981 times the mean length:
     # 0.00025 * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 1981)) = 0.0000003
     index = index_texts(*["alpha"] * 2000, "alpha" + " beta" * 200_000)
-    scores = bm25_scores(index, "alpha")
+    scores = all_scores(bm25_scores(Query("alpha"), index), index)
     assert 0 < min(scores) < 0.5e-6
     ranked = paths(rank(index, "alpha", 2001))
     assert len(ranked) == 2000
@@ -86,7 +97,7 @@ def test_k_may_exceed_what_there_is() -> None:
 def test_scores_have_the_bits_of_dictionaries_and_loops(texts: list[str], query: str, k: int) -> None:
     index = index_texts(*texts)
     plain = plain_bm25(index, query)
-    assert list(bm25_scores(index, query)) == plain
+    assert all_scores(bm25_scores(Query(query), index), index) == plain
     ranked = plain_order(index, {p: score for p, score in enumerate(plain) if ordering_key(score) > 0})
     assert scored(rank(index, query, k)) == [(index.chunks[p], plain[p]) for p in ranked[:k]]
 

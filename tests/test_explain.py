@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from cce.domain.anchor import parse_anchor
 from cce.domain.case import Case, FixtureSet
 from cce.domain.explanation import BackendExplanation, CaseExplanation, Miss
+from cce.domain.query import Query
 from cce.domain.ranking_account import GraphParts, HybridParts, RankingAccount, Share
 from cce.errors import UsageError
 from cce.numerals import format_score, ordered_sum, ordering_key
@@ -59,7 +60,9 @@ def hybrid_parts(account: RankingAccount, position: int) -> HybridParts:
 
 
 def test_the_terms_of_bm25_worked_by_hand() -> None:
-    account = Bm25Backend(index_texts("user login user", "payment process")).explain("user absent user", 5)
+    account = Bm25Backend(index_texts("user login user", "payment process")).explain(
+        Query("user absent user"), 5
+    )
     (hit,) = account.hits
     # N = 2, c = 1: idf = ln 2; f = 2, |D| = 3, mean 2.5: 0.693147 * 4.4 / (2 + 1.2 * (0.25 + 0.9))
     assert [(share.name, format_score(share.value)) for share in hit.shares] == [("user", "0.902322")]
@@ -71,13 +74,15 @@ def test_the_terms_of_bm25_worked_by_hand() -> None:
 
 
 def test_each_hit_lists_only_the_terms_it_holds_in_query_order() -> None:
-    account = Bm25Backend(index_texts("beta alpha", "gamma alpha", "beta")).explain("alpha beta gamma", 5)
+    account = Bm25Backend(index_texts("beta alpha", "gamma alpha", "beta")).explain(
+        Query("alpha beta gamma"), 5
+    )
     names = {hit.hit.chunk.file_path: [share.name for share in hit.shares] for hit in account.hits}
     assert names == {"0.txt": ["alpha", "beta"], "1.txt": ["alpha", "gamma"], "2.txt": ["beta"]}
 
 
 def test_the_parts_of_hybrid_worked_by_hand() -> None:
-    account = HybridBackend(index_texts("login", "zzz")).explain("login", 10)
+    account = HybridBackend(index_texts("login", "zzz")).explain(Query("login"), 10)
     first, second = hybrid_parts(account, 0), hybrid_parts(account, 1)
     assert (first.vector_rank, first.keyword_rank, first.norm) == (1, 1, 1.0)
     assert (second.vector_rank, second.keyword_rank) == (2, None)
@@ -90,13 +95,13 @@ def test_the_parts_of_hybrid_worked_by_hand() -> None:
 
 
 def test_a_penalty_is_a_share_below_zero() -> None:
-    (hit,) = HybridBackend(index_chunks([make_chunk("tests/a.py", "alpha")])).explain("alpha", 1).hits
+    (hit,) = HybridBackend(index_chunks([make_chunk("tests/a.py", "alpha")])).explain(Query("alpha"), 1).hits
     # confidence 0.9 and norm 1: 0.95, of which a fifth is lost
     assert [format_score(share.value) for share in hit.shares] == ["0.450000", "0.500000", "-0.190000"]
 
 
 def test_the_score_of_vector_is_its_cosine_and_needs_no_shares() -> None:
-    account = VectorBackend(index_texts("alpha beta", "zzz")).explain("alpha", 1)
+    account = VectorBackend(index_texts("alpha beta", "zzz")).explain(Query("alpha"), 1)
     (hit,) = account.hits
     assert (format_score(hit.hit.score), hit.shares) == ("0.707107", ())
     assert account.formula == ("score = cosine of the chunk's vector and the query's",)
@@ -107,7 +112,7 @@ def test_a_hit_of_the_graph_names_the_file_that_led_to_it() -> None:
         [make_chunk("a.py", "alpha", line) for line in range(1, 14)] + [make_chunk("b.py", "alpha beta")],
         {"a.py": ("b",)},
     )
-    last = HybridBackend(index).explain("alpha", 4).hits[-1]
+    last = HybridBackend(index).explain(Query("alpha"), 4).hits[-1]
     # b.py is no candidate: the first twelve of either ranking are chunks of a.py.
     assert isinstance(last.parts, GraphParts)
     assert (last.rank, last.parts.seed, format_score(last.parts.cosine)) == (4, "a.py", "0.707107")
@@ -119,12 +124,12 @@ def test_the_diversity_cap_says_what_it_cut() -> None:
         [make_chunk("a.py", "alpha", line, identity=f"{line:016x}") for line in range(1, 6)]
         + [make_chunk("b.py", "beta"), make_chunk("c.py", "gamma")]
     )
-    account = HybridBackend(index).explain("alpha", 4)
+    account = HybridBackend(index).explain(Query("alpha"), 4)
     assert [hit.hit.chunk.start_line for hit in account.hits[:3]] == [1, 2, 3]
     assert [(hit.rank, hit.hit.chunk.start_line) for hit in account.cut] == [(4, 4), (5, 5)]
     assert account.behind is not None
     assert len(account.behind) == 1, "of b.py and c.py one has the fourth place"
-    assert HybridBackend(index).explain("alpha", 3).cut == (), "nothing is cut once k are kept"
+    assert HybridBackend(index).explain(Query("alpha"), 3).cut == (), "nothing is cut once k are kept"
 
 
 WORDS = st.lists(st.sampled_from(["alpha", "beta", "gamma", "a.py", "def"]), max_size=6).map(" ".join)
@@ -147,8 +152,8 @@ def test_an_account_has_the_hits_of_the_ranking_and_shares_that_sum_to_the_bit(
     make: type[Bm25Backend | VectorBackend | HybridBackend], files: dict[str, list[str]], query: str, k: int
 ) -> None:
     ranker = make(index_of(files))
-    account = ranker.explain(query, k)
-    assert tuple(hit.hit for hit in account.hits) == ranker.rank(query, k)
+    account = ranker.explain(Query(query), k)
+    assert tuple(hit.hit for hit in account.hits) == ranker.rank(Query(query), k)
     assert [hit.rank for hit in account.hits] == list(range(1, len(account.hits) + 1))
     for hit in (*account.hits, *account.cut, *(account.behind or ())):
         if make is not VectorBackend:
@@ -160,7 +165,7 @@ def test_an_account_has_the_hits_of_the_ranking_and_shares_that_sum_to_the_bit(
 def test_what_was_cut_would_have_come_before_the_last_hit(
     files: dict[str, list[str]], query: str, k: int
 ) -> None:
-    account = HybridBackend(index_of(files)).explain(query, k)
+    account = HybridBackend(index_of(files)).explain(Query(query), k)
     kept = [hit for hit in account.hits if isinstance(hit.parts, HybridParts)]
     if len(kept) == k:
         assert all(ordering_key(c.hit.score) >= ordering_key(kept[-1].hit.score) for c in account.cut)

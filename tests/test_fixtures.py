@@ -384,7 +384,10 @@ def test_a_file_that_cannot_be_read_is_named_with_the_way_out(tmp_path: Path, na
 
 @pytest.mark.process
 def test_importing_the_module_does_not_import_pydantic() -> None:
-    code = "import sys, cce.measurement.fixtures.reading; sys.exit(any(m.startswith('pydantic') for m in sys.modules))"
+    code = (
+        "import sys, cce.measurement.fixtures.reading\n"
+        "sys.exit(any(m.startswith('pydantic') for m in sys.modules))"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

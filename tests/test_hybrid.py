@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cce.domain.chunk import Chunk
+from cce.domain.query import Query
 from cce.domain.ranking import Ranking
 from cce.numerals import format_score
 from cce.retrieval.backends.hybrid import HybridBackend
@@ -24,11 +25,11 @@ from corpora import (
 
 
 def rank(index: Index, query: str, k: int = 10) -> Ranking:
-    return HybridBackend(index).rank(query, k)
+    return HybridBackend(index).rank(Query(query), k)
 
 
 def search(index: Index, query: str, k: int = 10, *, use_graph: bool = True) -> Ranking:
-    return HybridBackend(index).search(query, k, use_graph=use_graph)
+    return HybridBackend(index).search(Query(query), k, use_graph=use_graph)
 
 
 def figures(ranking: Ranking) -> list[tuple[str, str]]:

@@ -32,7 +32,7 @@ from cce.retrieval.scoring.arrays.postings import Postings, invert
 from cce.retrieval.store.contents import Contents
 from cce.retrieval.store.reading import read_store
 from cce.retrieval.store.writing import write_store
-from corpora import plain_tokens
+from corpora import all_scores, plain_tokens
 from test_segment import bags
 from trees import plant
 
@@ -183,8 +183,8 @@ def test_a_nested_file_scores_to_the_bit_as_if_every_chunk_were_counted(
     assert len(deep.chunks) > 90
     for query in (b"x5 x7 x89", b"class x1 x1 end", b"int pass"):
         tokens = query.split()
-        assert list(deep.scorer.bm25(tokens)) == list(flat.scorer.bm25(tokens))
-        assert list(deep.scorer.cosines(query)) == list(flat.scorer.cosines(query))
+        assert all_scores(deep.scorer.bm25(tokens), deep) == all_scores(flat.scorer.bm25(tokens), flat)
+        assert all_scores(deep.scorer.cosines(query), deep) == all_scores(flat.scorer.cosines(query), flat)
         for token in tokens:
             assert deep.scorer.term(token) == flat.scorer.term(token)
 
@@ -226,8 +226,12 @@ def test_a_snapshot_of_nested_chunks_is_a_few_times_the_file_and_gives_the_same(
     changed = index_directory(str(corpus), silent, cache=cache).index
     afresh = index_directory(str(corpus), silent).index
     for one, other in ((cold, warm), (changed, afresh)):
-        assert list(one.scorer.bm25([b"x3", b"1"])) == list(other.scorer.bm25([b"x3", b"1"]))
-        assert list(one.scorer.cosines(b"x3 x4 1")) == list(other.scorer.cosines(b"x3 x4 1"))
+        assert all_scores(one.scorer.bm25([b"x3", b"1"]), one) == all_scores(
+            other.scorer.bm25([b"x3", b"1"]), other
+        )
+        assert all_scores(one.scorer.cosines(b"x3 x4 1"), one) == all_scores(
+            other.scorer.cosines(b"x3 x4 1"), other
+        )
         assert list(one.chunks) == list(other.chunks)
 
 
@@ -270,8 +274,12 @@ def test_a_store_of_nested_chunks_gives_the_same_and_reads_one_text(tmp_path: Pa
     assert list(stored.chunks) == list(index.chunks)
     assert nests_of(stored) is not None
     assert len(stored.postings.chunks) == len(index.postings.chunks) < 2 * len(index.chunks) + 4
-    assert list(stored.scorer.bm25([b"x3", b"1"])) == list(index.scorer.bm25([b"x3", b"1"]))
-    assert list(stored.scorer.cosines(b"x3 x4 1")) == list(index.scorer.cosines(b"x3 x4 1"))
+    assert all_scores(stored.scorer.bm25([b"x3", b"1"]), stored) == all_scores(
+        index.scorer.bm25([b"x3", b"1"]), index
+    )
+    assert all_scores(stored.scorer.cosines(b"x3 x4 1"), stored) == all_scores(
+        index.scorer.cosines(b"x3 x4 1"), index
+    )
 
 
 def test_counts_without_nests_reach_nowhere() -> None:

@@ -6,14 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cce.domain.query import Query
 from cce.retrieval.backends.bm25 import bm25_scores
 from cce.retrieval.backends.catalog import DEFAULT_BACKENDS
+from cce.retrieval.backends.vector import query_cosines
 from cce.retrieval.indexing import index as index_module
 from cce.retrieval.indexing.index import Index, SegmentIndex
 from cce.retrieval.scoring.arrays.scorer import ArrayScorer
 from cce.retrieval.scoring.scorer import ListScorer
 from cce.usecases.search import search
-from corpora import index_texts, plain_bm25, plain_cosines
+from corpora import all_scores, index_texts, plain_bm25, plain_cosines
 
 WORDS = st.sampled_from(["alpha", "beta", "Alpha", "al", "\xe9", "t17", "t113", "--", "gamma_2", "b " * 5])
 TEXTS = st.lists(st.lists(WORDS, max_size=8).map(" ".join), max_size=6)
@@ -36,8 +38,9 @@ def both(texts: list[str]) -> tuple[SegmentIndex, SegmentIndex]:
 @given(TEXTS, QUERIES)
 def test_lists_and_arrays_give_the_same_bits(texts: list[str], query: str) -> None:
     plain, large = both(texts)
-    assert list(bm25_scores(plain, query)) == list(bm25_scores(large, query))
-    assert list(plain.scorer.cosines(query.encode())) == list(large.scorer.cosines(query.encode()))
+    for scores in (bm25_scores, query_cosines):
+        in_lists, in_arrays = (all_scores(scores(Query(query), index), index) for index in (plain, large))
+        assert in_lists == in_arrays
     for token in (b"alpha", b"beta", b"absent"):
         assert [list(part) for part in plain.scorer.term(token)] == [
             list(part) for part in large.scorer.term(token)
@@ -48,8 +51,8 @@ def test_lists_and_arrays_give_the_same_bits(texts: list[str], query: str) -> No
 @given(TEXTS, QUERIES)
 def test_lists_give_what_the_formulas_read_word_by_word_give(texts: list[str], query: str) -> None:
     index = both(texts)[0]
-    assert list(bm25_scores(index, query)) == plain_bm25(index, query)
-    assert list(index.scorer.cosines(query.encode())) == plain_cosines(index, query)
+    assert all_scores(bm25_scores(Query(query), index), index) == plain_bm25(index, query)
+    assert all_scores(index.scorer.cosines(query.encode()), index) == plain_cosines(index, query)
 
 
 @settings(deadline=None, max_examples=100)
@@ -65,13 +68,13 @@ def test_backends_rank_alike_over_either(texts: list[str], query: str, k: int, b
 def test_a_score_in_lists_worked_by_hand() -> None:
     # idf = ln(1 + 1.5 / 1.5) = ln 2; |D| / avgdl = 3 / 2.5; 0.693147 * 4.4 / (2 + 1.2 * 1.15) = 0.902322
     scores = both(["user login user", "payment process"])[0].scorer.bm25([b"user"])
-    assert [round(score, 6) for score in scores] == [0.902322, 0.0]
+    assert [round(score, 6) for score in scores.at([0, 1])] == [0.902322, 0.0]
 
 
 def test_a_cosine_in_lists_worked_by_hand() -> None:
     # "a" subtracts in bucket 140, "foobar" in 232: (-3, -4) / 5 and (-1, 0) make 3 / 5.
     scorer = both(["a a a foobar foobar foobar foobar", "", "foobar"])[0].scorer
-    assert scorer.cosines(b"A") == [3 / 5, 0.0, 0.0]
+    assert scorer.cosines(b"A").at([0, 1, 2]) == [3 / 5, 0.0, 0.0]
 
 
 @pytest.mark.parametrize(("n_chunks", "scorer"), [(499, ListScorer), (500, ArrayScorer)])

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from cce.domain.chunk import Chunk
+from cce.domain.query import Query
 from cce.domain.redaction import Redaction
 from cce.errors import CceError, EmbedderError, StoreError
 from cce.numerals import format_score
@@ -320,7 +321,9 @@ def test_a_store_without_what_may_be_missing_loads(path: str) -> None:
     assert tuple(read.index.chunks) == (
         Chunk("0123456789abcdef", "a.py", 1, 2, "function", "function", "python", b"def a():\n    pass", 4),
     )
-    assert [hit.score for hit in VectorBackend(read.index).rank("def a pass", 1)] == pytest.approx([1.0])
+    assert [hit.score for hit in VectorBackend(read.index).rank(Query("def a pass"), 1)] == pytest.approx(
+        [1.0]
+    )
 
 
 def test_a_module_chunk_without_kind_is_of_kind_module(path: str) -> None:
@@ -591,7 +594,7 @@ def test_vectors_that_do_not_fit_are_refused(path: str, refused: Mapping[str, ob
 
 def test_bm25_needs_no_model(path: str) -> None:
     read = load(path, model_store([0.0, 1.0], [1.0, 0.0]))
-    assert [hit.chunk.content for hit in Bm25Backend(read.index).rank("s", 5)] == [b"s"]
+    assert [hit.chunk.content for hit in Bm25Backend(read.index).rank(Query("s"), 5)] == [b"s"]
 
 
 def test_the_model_on_record_embeds_the_query(path: str, register: Callable[[str, object], None]) -> None:
@@ -604,8 +607,8 @@ def test_the_model_on_record_embeds_the_query(path: str, register: Callable[[str
     register("axis", factory)
     read = load(path, model_store([0.0, 1.0], [1.0, 0.0], embedder_model="m1"))
     assert asked == []
-    assert [hit.score for hit in VectorBackend(read.index).rank("s", 5)] == [1.0, 0.0]
-    assert VectorBackend(read.index).rank("x", 1)[0].chunk.content == b"x"
+    assert [hit.score for hit in VectorBackend(read.index).rank(Query("s"), 5)] == [1.0, 0.0]
+    assert VectorBackend(read.index).rank(Query("x"), 1)[0].chunk.content == b"x"
     assert asked == ["m1"]
 
 
@@ -627,7 +630,7 @@ def test_an_embedder_without_models_needs_none_on_record(
 
     register("axis", Plain)
     read = load(path, model_store([0.0, 1.0], embedder_model=...))
-    assert VectorBackend(read.index).rank("x", 1)[0].score == 1.0
+    assert VectorBackend(read.index).rank(Query("x"), 1)[0].score == 1.0
 
 
 @pytest.mark.parametrize("backend", [VectorBackend, HybridBackend])
@@ -652,7 +655,7 @@ def test_a_query_is_never_embedded_into_another_space(
         register("axis", embedder)
     read = load(path, model_store([0.0, 1.0], **changes))
     with pytest.raises(EmbedderError) as raised:
-        backend(read.index).rank("x", 5)
+        backend(read.index).rank(Query("x"), 5)
     assert reason in str(raised.value)
     assert "rank with --backend bm25" in str(raised.value)
     assert "\n" not in str(raised.value)

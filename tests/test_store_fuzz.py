@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from cce.domain.query import Query
 from cce.errors import StoreError
 from cce.retrieval.backends.bm25 import Bm25Backend
 from cce.retrieval.store.reading import Store, read_store
@@ -85,7 +86,7 @@ def load(path: str, content: bytes) -> Store | None:
         read = None
     assert Path(path).read_bytes() == content
     if read is not None:
-        Bm25Backend(read.index).rank("café def pass", 3)
+        Bm25Backend(read.index).rank(Query("café def pass"), 3)
     if read is not None and read.index.chunks:
         assert len(read.index.embeddings) == len(read.index.chunks)
     return read

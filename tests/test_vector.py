@@ -4,11 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cce.domain.query import Query
 from cce.domain.ranking import Ranking
 from cce.numerals import format_score
 from cce.retrieval.backends.vector import VectorBackend
 from cce.retrieval.indexing.index import Index
 from corpora import (
+    all_scores,
     index_chunks,
     index_files,
     index_texts,
@@ -23,7 +25,7 @@ WORDS = st.lists(st.sampled_from(["alpha", "beta", "gamma", "Alpha", "x1", "é"]
 
 
 def rank(index: Index, query: str, k: int = 10) -> Ranking:
-    return VectorBackend(index).rank(query, k)
+    return VectorBackend(index).rank(Query(query), k)
 
 
 def test_all_chunks_rank_by_cosine() -> None:
@@ -73,7 +75,7 @@ def test_k_may_exceed_what_there_is() -> None:
 def test_cosines_have_the_bits_of_a_plain_loop_over_dimensions(texts: list[str], query: str, k: int) -> None:
     index = index_texts(*texts)
     plain = plain_cosines(index, query)
-    assert list(index.scorer.cosines(query.encode())) == plain
+    assert all_scores(index.scorer.cosines(query.encode()), index) == plain
     ranked = plain_order(index, dict(enumerate(plain)))[:k] if query.strip("é ") else []
     assert scored(rank(index, query, k)) == [(index.chunks[p], plain[p]) for p in ranked]
 

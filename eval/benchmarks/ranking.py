@@ -36,6 +36,7 @@ from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
 from cce.domain.chunk import Chunk
+from cce.domain.query import Query
 from cce.numerals import ordering_keys
 from cce.retrieval.backends.bm25 import Bm25Backend, bm25_scores
 from cce.retrieval.backends.vector import VectorBackend
@@ -111,7 +112,7 @@ def words(chunks: Sequence[Chunk]) -> Iterator[Contestant]:
     start = time.perf_counter()
     index = Index(chunks, {}, {}, HashEmbedder())
     backend = Bm25Backend(index)
-    backend.rank("a", K)
+    backend.rank(Query("a"), K)
     yield ours("bm25", time.perf_counter() - start, backend, index)
 
     start = time.perf_counter()
@@ -128,7 +129,7 @@ def vectors(chunks: Sequence[Chunk]) -> Iterator[Contestant]:
     start = time.perf_counter()
     index = Index(chunks, {}, {}, HashEmbedder())
     backend = VectorBackend(index)
-    backend.rank("a", K)
+    backend.rank(Query("a"), K)
     yield ours("vector", time.perf_counter() - start, backend, index)
 
     start = time.perf_counter()
@@ -146,19 +147,19 @@ def ours(name: str, seconds: float, backend: Bm25Backend | VectorBackend, index:
     positions = {id(chunk): position for position, chunk in enumerate(index.chunks)}
 
     def top(query: str) -> Sequence[int]:
-        return [positions[id(hit.chunk)] for hit in backend.rank(query, K)]
+        return [positions[id(hit.chunk)] for hit in backend.rank(Query(query), K)]
 
-    return Contestant(name, seconds, lambda query: backend.rank(query, K), top)
+    return Contestant(name, seconds, lambda query: backend.rank(Query(query), K), top)
 
 
 def bm25_of(chunks: Sequence[Chunk]) -> Scores:
     index = Index(chunks, {}, {}, HashEmbedder())
-    return lambda query: np.asarray(bm25_scores(index, query))
+    return lambda query: np.asarray(bm25_scores(Query(query), index).at(range(len(chunks))))
 
 
 def cosine_of(chunks: Sequence[Chunk]) -> Scores:
     index = Index(chunks, {}, {}, HashEmbedder())
-    return lambda query: np.asarray(index.scorer.cosines(query.encode()))
+    return lambda query: np.asarray(index.scorer.cosines(query.encode()).at(range(len(chunks))))
 
 
 def best(scores: NDArray[np.float64]) -> Sequence[int]:

@@ -9,7 +9,8 @@
     ├── CorpusError          a corpus directory that cannot be read
     ├── GrammarError         a tree-sitter grammar that cannot be loaded
     ├── StoreError           an index store that is damaged, foreign or cannot be written
-    └── EmbedderError        an embedder that does not answer, or answers nonsense
+    ├── EmbedderError        an embedder that does not answer, or answers nonsense
+    └── RankingError         a backend that fails, or whose ranking breaks a law
 
 A message is one line: place, fault, way out. Facts are raised where they are known and the place
 is added at the door that knows it. A bad score is a result, not an error.
@@ -56,3 +57,7 @@ class StoreError(CceError):
 
 class EmbedderError(CceError):
     """An embedder that does not answer, or answers nonsense."""
+
+
+class RankingError(CceError):
+    """A backend that fails or returns what is no ranking; the message starts with its name."""

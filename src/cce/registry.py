@@ -64,6 +64,13 @@ class Registry(Generic[T]):
             fault = f"{self._noun} {name!r} of plug-in {plugin.value!r} cannot be loaded ({reason})"
             raise UsageError(f"{fault}; repair or remove the package that brings it") from exc
 
+    def package_of(self, name: str) -> str | None:
+        """The package that brings `name`; None for a built-in one, and for an unknown one."""
+        if name in self._builtin:
+            return None
+        plugin = self._plugin(name)
+        return None if plugin is None else _package(plugin)
+
     def _refuse_rival(self, name: str) -> None:
         """Raise UsageError if a package offers `name` and it is a built-in one."""
         # Mostly no package offers anything, and the library that reads entry points is slow to import.

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 from cce.brackets import is_mostly_brackets
 from cce.domain.chunk import Chunk
+from cce.domain.query import Query
 from cce.errors import FixtureError
 from cce.measurement.fixtures.line import SCHEMA
 from cce.quoting import on_one_line
-from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.indexing.directory import Watch
 from cce.retrieval.indexing.index import Index
+from cce.retrieval.systems import open_system
 from cce.tokens import WHITE_SPACE, tokenize
 
 _MAX_ID = 40
@@ -89,21 +90,22 @@ def render_drafts(
     queries: Sequence[str], index: Index, backends: Sequence[str], k: int, corpus: str | None, watch: Watch
 ) -> str:
     """A set of drafts: a header that names `corpus`, if known, then a line a query with its candidates."""
-    rankers = {name: BACKENDS.load(name)(index) for name in backends}
+    systems = [open_system(name, index) for name in backends]
     positions = {chunk.chunk_id: position for position, chunk in enumerate(index.chunks)}
     header = {"schema": SCHEMA} if corpus is None else {"schema": SCHEMA, "corpus": corpus}
     lines: list[Mapping[str, object]] = [header]
-    for (n_done, query), case_id in zip(enumerate(queries), _ids(queries), strict=True):
+    for (n_done, text), case_id in zip(enumerate(queries), _ids(queries), strict=True):
         watch("drafting", n_done, len(queries), "queries")
         found: dict[str, list[str]] = {}
         chunks: dict[str, Chunk] = {}
-        for name, ranker in rankers.items():
-            for hit in ranker.rank(query, k):
+        query = Query(text)
+        for system in systems:
+            for hit in system.rank(query, k):
                 chunks[hit.chunk.chunk_id] = hit.chunk
-                found.setdefault(hit.chunk.chunk_id, []).append(name)
+                found.setdefault(hit.chunk.chunk_id, []).append(system.name)
         pool = sorted(chunks, key=positions.__getitem__)
         candidates = [_candidate(chunks[chunk_id], found[chunk_id]) for chunk_id in pool]
-        lines.append({"id": case_id, "query": query, "k": k, "candidates": candidates})
+        lines.append({"id": case_id, "query": text, "k": k, "candidates": candidates})
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 

@@ -20,14 +20,14 @@ from typing import NamedTuple, TypeVar
 from cce.domain.benchmark import BackendBenchmark, Benchmark, Latency, Spread, TokenSaving
 from cce.domain.case import FixtureSet
 from cce.domain.chunk import Chunk
+from cce.domain.query import Query
 from cce.domain.ranking import Ranking
 from cce.domain.redaction import Redaction
 from cce.errors import CorpusError
 from cce.measurement.fixtures.reading import read_fixture_set
-from cce.retrieval.backends.catalog import BACKENDS
-from cce.retrieval.backends.contract import Backend
 from cce.retrieval.indexing.directory import IndexedCorpus, Watch, index_directory
 from cce.retrieval.indexing.index import Index, SegmentIndex
+from cce.retrieval.systems import System, open_system
 from cce.tokens import tokenize
 from cce.usecases.evaluate import Plan, all_notices, corpus_name
 
@@ -167,14 +167,15 @@ def _ask(plan: BenchmarkPlan, fixtures: FixtureSet | None, corpus: str, watch: W
     indexed = _index(plan, corpus, watch)
     index = indexed.index
     questions = _questions(indexed, fixtures)
-    rankers = {name: BACKENDS.load(name)(index) for name in plan.backends}
-    passes = {name: list(_answers(name, ranker, index, questions, watch)) for name, ranker in rankers.items()}
+    systems = [open_system(name, index) for name in plan.backends]
+    passes = {system.name: list(_answers(system, questions, watch)) for system in systems}
     n_peak_bytes = peak_memory()
     backends = []
-    for name, ranker in rankers.items():
-        runs = [[t for t, _ in _answers(name, ranker, index, questions, watch)] for _ in range(plan.n_runs)]
-        saving = token_saving((ranking for _, ranking in passes[name]), index)
-        backends.append(BackendBenchmark(name, _latency(passes[name][0][0], runs), saving))
+    for system in systems:
+        runs = [[t for t, _ in _answers(system, questions, watch)] for _ in range(plan.n_runs)]
+        first_pass = passes[system.name]
+        saving = token_saving((ranking for _, ranking in first_pass), index)
+        backends.append(BackendBenchmark(system.name, _latency(first_pass[0][0], runs), saving))
     sizes = (len(index.file_tokens), len(index.chunks), _text_size(index))
     notices = indexed.notices if fixtures is None else all_notices(fixtures, indexed)
     return _Asked(sizes, len(questions), n_peak_bytes, tuple(backends), notices)
@@ -198,14 +199,16 @@ def _name(content: bytes) -> str:
     return b" ".join(tokens[:_N_QUERY_TOKENS]).decode()
 
 
-def _answers(
-    backend: str, ranker: Backend, index: Index, questions: Sequence[Question], watch: Watch
-) -> Iterator[tuple[float, Ranking]]:
+def _answers(system: System, questions: Sequence[Question], watch: Watch) -> Iterator[tuple[float, Ranking]]:
     """Seconds and ranking of each question."""
     for n_done, question in enumerate(questions):
-        watch(f"{backend}: timed", n_done, len(questions), "queries")
-        index.forget_query()
-        yield _timed(ranker.rank, *question)
+        watch(f"{system.name}: timed", n_done, len(questions), "queries")
+        yield _timed(_answer, system, question)
+
+
+def _answer(system: System, question: Question) -> Ranking:
+    # A new query each time: an old one would remember what was computed for it.
+    return system.rank(Query(question.text), question.k)
 
 
 def _timed(call: Callable[..., _T], *arguments: object) -> tuple[float, _T]:

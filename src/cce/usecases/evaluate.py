@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from cce.domain.case import Case, FixtureSet
+from cce.domain.query import Query
 from cce.domain.ranking import Ranking
 from cce.domain.redaction import STANDARD, RedactionChoice
 from cce.domain.report import Report
@@ -24,11 +25,11 @@ from cce.measurement.fixtures.reading import read_fixture_set, stream_entries
 from cce.measurement.matching.spans import LineWeights
 from cce.measurement.scoring import score_backend
 from cce.quoting import on_one_line, quoted
-from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.corpus.membership import notices_of_read
 from cce.retrieval.indexing.cache import Cache
 from cce.retrieval.indexing.directory import IndexedCorpus, Watch, index_directory
 from cce.retrieval.indexing.index import Index
+from cce.retrieval.systems import open_system
 from cce.work_tree import is_outside
 
 if TYPE_CHECKING:
@@ -211,12 +212,13 @@ def rank_cases(
 
     Case by case, not backend by backend: what two backends compute of a query is then computed once.
     """
-    rankers = {name: BACKENDS.load(name)(index) for name in backends}
-    rankings: dict[str, list[Ranking]] = {name: [] for name in rankers}
+    systems = [open_system(name, index) for name in backends]
+    rankings: dict[str, list[Ranking]] = {system.name: [] for system in systems}
     for n_done, case in enumerate(cases):
         watch("ranked", n_done, len(cases), "queries")
-        for name, ranker in rankers.items():
-            rankings[name].append(ranker.rank(case.query, case.k))
+        query = Query(case.query)
+        for system in systems:
+            rankings[system.name].append(system.rank(query, case.k))
     return rankings
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import Protocol, runtime_checkable
 
 from cce.domain.case import Case, FixtureSet
 from cce.domain.explanation import AnchorInIndex, BackendExplanation, CaseExplanation, Fate, MatchedHit, Miss
+from cce.domain.query import Query
 from cce.domain.ranking_account import AccountedHit, RankingAccount
 from cce.errors import UsageError
 from cce.labels.coverage import AnchoredChunks
@@ -21,24 +21,14 @@ from cce.measurement.matching.matches import AnchorTable, anchor_grades, judge
 from cce.numerals import ordering_key
 from cce.quoting import on_one_line
 from cce.registry import unknown_name
-from cce.retrieval.backends.catalog import BACKENDS
-from cce.retrieval.backends.contract import Backend
 from cce.retrieval.indexing.directory import IndexedCorpus, Watch
-from cce.tokens import tokenize
+from cce.retrieval.systems import System, open_system
 
 _N_LISTED = 12
 
 _WORDLESS = "the query has no token, so nothing is ranked"
 _SCORELESS = "none of its chunks has a score above zero, so none is ranked"
 _CROWDED_OUT = "better chunks of its file take all the places that one file may have, whatever k is"
-
-
-@runtime_checkable
-class ExplainingBackend(Protocol):
-    """A backend that can account for what `rank` answers, hit by hit."""
-
-    def explain(self, query: str, k: int) -> RankingAccount:
-        """The same hits as `rank` gives."""
 
 
 def cases_called(fixtures: FixtureSet, case_id: str) -> tuple[Case, ...]:
@@ -96,8 +86,9 @@ class _Explainer:
         self.anchors = _anchors_in_index(case, indexed)
 
     def of_backend(self, name: str) -> BackendExplanation:
-        ranker = BACKENDS.load(name)(self._index)
-        account = _account(ranker, self._case.query, self._case.k)
+        system = open_system(name, self._index)
+        query = Query(self._case.query)
+        account = system.explain(query, self._case.k)
         judgment = judge(self._case, tuple(hit.hit for hit in account.hits))
         matched = {position for of_hit in judgment.matches for position in of_hit}
         missed = [position for position in range(len(self.anchors)) if position not in matched]
@@ -105,25 +96,27 @@ class _Explainer:
             backend=name,
             hits=tuple(map(MatchedHit, account.hits, judgment.matches)),
             cut=tuple(MatchedHit(hit, self._matches(hit)) for hit in account.cut),
-            misses=tuple(self._misses(ranker, account, missed)),
+            misses=tuple(self._misses(system, query, account, missed)),
             terms=account.terms,
             formula=account.formula,
         )
 
-    def _misses(self, ranker: Backend, account: RankingAccount, missed: Sequence[int]) -> list[Miss]:
+    def _misses(
+        self, system: System, query: Query, account: RankingAccount, missed: Sequence[int]
+    ) -> list[Miss]:
         absent = [position for position in missed if self.anchors[position].absence is not None]
         present = [position for position in missed if self.anchors[position].absence is None]
         misses = {position: Miss(position, self.anchors[position].absence) for position in absent}
         if present:
-            misses.update(self._misses_of_present(ranker, account, present))
+            misses.update(self._misses_of_present(system, query, account, present))
         return [misses[position] for position in missed]
 
     def _misses_of_present(
-        self, ranker: Backend, account: RankingAccount, missed: Sequence[int]
+        self, system: System, query: Query, account: RankingAccount, missed: Sequence[int]
     ) -> Mapping[int, Miss]:
-        if not tokenize(self._case.query.encode("utf-8", "replace")):
+        if not query.tokens:
             return {position: Miss(position, _WORDLESS) for position in missed}
-        everything = _account(ranker, self._case.query, len(self._index.chunks))
+        everything = system.explain(query, len(self._index.chunks))
         ranked, cut = self._first_matches(everything.hits), self._first_matches(everything.cut)
         fates = self._fates(account)
         return {
@@ -168,13 +161,6 @@ class _Explainer:
 
     def _matches(self, hit: AccountedHit) -> tuple[int, ...]:
         return self._table.matched_by(hit.hit.chunk)
-
-
-def _account(ranker: Backend, query: str, k: int) -> RankingAccount:
-    if isinstance(ranker, ExplainingBackend):
-        return ranker.explain(query, k)
-    ranking = ranker.rank(query, k)
-    return RankingAccount(tuple(AccountedHit(rank, hit) for rank, hit in enumerate(ranking, start=1)))
 
 
 def _anchors_in_index(case: Case, indexed: IndexedCorpus) -> tuple[AnchorInIndex, ...]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from cce.domain.query import Query
 from cce.domain.ranking import Ranking
 from cce.domain.redaction import STANDARD, Redaction, RedactionChoice
 from cce.errors import UsageError
 from cce.quoting import on_one_line
-from cce.retrieval.backends.catalog import BACKENDS
-from cce.retrieval.backends.hybrid import HybridBackend
 from cce.retrieval.indexing.cache import Cache
 from cce.retrieval.indexing.directory import IndexedCorpus, Watch, index_directory
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.store.place import store_beside
 from cce.retrieval.store.reading import Store, read_store
+from cce.retrieval.systems import open_system
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,4 @@ def _differences(path: str, store: Store, choice: RedactionChoice) -> tuple[str,
 
 def search(index: Index, backend: str, query: str, k: int, *, use_graph: bool = True) -> Ranking:
     """The k best chunks; hybrid adds, behind them and with `use_graph`, what the import graph suggests."""
-    ranker = BACKENDS.load(backend)(index)
-    if isinstance(ranker, HybridBackend):
-        return ranker.search(query, k, use_graph=use_graph)
-    return ranker.rank(query, k)
+    return open_system(backend, index).search(Query(query), k, use_graph=use_graph)

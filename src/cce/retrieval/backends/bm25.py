@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from cce.domain.query import Query
 from cce.domain.ranking import Ranking
-from cce.retrieval.backends.contract import CANDIDATES_A_HIT, best_positions, hits
+from cce.retrieval.backends.contract import CANDIDATES_PER_HIT, hits
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.scoring.okapi import idf
-from cce.tokens import tokenize
 
 if TYPE_CHECKING:
     from cce.domain.ranking_account import QueryTerm, RankingAccount, Share
@@ -28,16 +28,16 @@ class Bm25Backend:
         """Postings are built when the first query comes."""
         self._index = index
 
-    def rank(self, query: str, k: int) -> Ranking:
+    def rank(self, query: Query, k: int) -> Ranking:
         """The k best chunks with a positive score."""
-        positions = self._index.of_query(bm25_order, query, k)[:k]
-        return hits(self._index, positions, self._index.of_query(bm25_scores, query))
+        positions = query.once(bm25_order, self._index, k)[:k]
+        return hits(self._index, positions, query.once(bm25_scores, self._index))
 
-    def explain(self, query: str, k: int) -> RankingAccount:
+    def explain(self, query: Query, k: int) -> RankingAccount:
         """The hits of `rank`, each with the shares of the query tokens that it holds."""
         from cce.domain.ranking_account import AccountedHit, RankingAccount
 
-        shares = self._shares(query, self._index.of_query(bm25_order, query, k)[:k])
+        shares = self._shares(query, query.once(bm25_order, self._index, k)[:k])
         ranked = zip(self.rank(query, k), shares, strict=True)
         return RankingAccount(
             tuple(AccountedHit(rank, hit, of_hit) for rank, (hit, of_hit) in enumerate(ranked, start=1)),
@@ -45,7 +45,7 @@ class Bm25Backend:
             formula=_FORMULA,
         )
 
-    def _shares(self, query: str, positions: Sequence[int]) -> list[tuple[Share, ...]]:
+    def _shares(self, query: Query, positions: Sequence[int]) -> list[tuple[Share, ...]]:
         """For each of the chunks at `positions` the shares of the tokens it holds, in query order."""
         from cce.domain.ranking_account import Share
 
@@ -56,7 +56,7 @@ class Bm25Backend:
                     shares[position].append(Share(token.decode(), share))
         return [tuple(of_chunk) for of_chunk in shares.values()]
 
-    def _query_terms(self, query: str) -> Iterator[QueryTerm]:
+    def _query_terms(self, query: Query) -> Iterator[QueryTerm]:
         from cce.domain.ranking_account import QueryTerm
 
         for token in _tokens(query):
@@ -64,17 +64,17 @@ class Bm25Backend:
             yield QueryTerm(token.decode(), n_holding, idf(len(self._index.chunks), n_holding))
 
 
-def bm25_scores(index: Index, query: str) -> Scores:
+def bm25_scores(query: Query, index: Index) -> Scores:
     """The score of every chunk; repeated query tokens count once."""
     return index.scorer.bm25(_tokens(query))
 
 
-def bm25_order(index: Index, query: str, k: int) -> list[int]:
+def bm25_order(query: Query, index: Index, k: int) -> list[int]:
     """Positions of the best chunks with a positive score, best first: enough for k hits of any backend."""
-    scores = index.of_query(bm25_scores, query)
-    return best_positions(index, scores, CANDIDATES_A_HIT * k, positive=True)
+    scores = query.once(bm25_scores, index)
+    return scores.best(CANDIDATES_PER_HIT * k, positive=True, allowed=query.allowed)
 
 
-def _tokens(query: str) -> Iterable[bytes]:
+def _tokens(query: Query) -> Iterable[bytes]:
     """The tokens of `query`, each once, in the order in which they are first seen."""
-    return dict.fromkeys(tokenize(query.encode("utf-8", "replace")))
+    return dict.fromkeys(query.tokens)

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from cce.domain.query import Query
 from cce.domain.ranking import Ranking
-from cce.retrieval.backends.contract import best_positions, hits
+from cce.retrieval.backends.contract import hits
 from cce.retrieval.indexing.index import Index
 from cce.tokens import tokenize
 
@@ -26,13 +24,12 @@ class _ClassicBackend:
         self._index = index
         self._scorer = self._build_scorer()
 
-    def rank(self, query: str, k: int) -> Ranking:
+    def rank(self, query: Query, k: int) -> Ranking:
         """The k best chunks with a positive score."""
-        tokens = tokenize(query.encode("utf-8", "replace"))
-        if self._scorer is None or not tokens:
+        if self._scorer is None or not query.tokens:
             return ()
-        scores: NDArray[np.float64] = self._scorer.get_scores(tokens)
-        return hits(self._index, best_positions(self._index, scores, k, positive=True), scores)
+        scores = self._index.scorer.scores(self._scorer.get_scores(list(query.tokens)).tolist())
+        return hits(self._index, scores.best(k, positive=True, allowed=query.allowed), scores)
 
     def _build_scorer(self) -> Any:
         """None for an index without a token: the package divides by their number."""

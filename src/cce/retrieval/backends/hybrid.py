@@ -4,7 +4,7 @@ candidates   the first 3k of vector and of bm25
 fusion       reciprocal rank fusion (Cormack, Clarke & Büttcher 2009), bm25 weighing more for
              queries that look a name up
 confidence   cosine and literal occurrence; paths of tests, docs and plans count less
-diversity    at most three chunks of a file
+diversity    at most three chunks per file
 graph        the best chunks of files that import, or are imported by, the best three
 """
 
@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from cce.domain.query import Query
 from cce.domain.ranking import Hit, Ranking
 from cce.numerals import ordering_key
 from cce.retrieval.backends.bm25 import bm25_order, bm25_scores
-from cce.retrieval.backends.contract import values_at
 from cce.retrieval.backends.query_analysis import AnalyzedQuery, analyze_query
 from cce.retrieval.backends.vector import query_cosines, vector_order
 from cce.retrieval.indexing.index import Index
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 RRF_OFFSET = 60
 LOOKUP_WEIGHT = 1.5
 PATH_PENALTY = 0.8
-MAX_CHUNKS_OF_A_FILE = 3
+MAX_CHUNKS_PER_FILE = 3
 GRAPH_DECAY = 0.85
 N_GRAPH_SEEDS = 3
 N_GRAPH_FILES = 2
@@ -76,19 +76,19 @@ class HybridBackend:
         """What it needs of the index is built when the first query comes."""
         self._index = index
 
-    def rank(self, query: str, k: int) -> Ranking:
+    def rank(self, query: Query, k: int) -> Ranking:
         """The first k hits of `search`."""
         return self.search(query, k)[:k]
 
-    def search(self, query: str, k: int, *, use_graph: bool = True) -> Ranking:
+    def search(self, query: Query, k: int, *, use_graph: bool = True) -> Ranking:
         """The k best chunks and behind them, with `use_graph`, up to four from neighbouring files."""
         candidates = self._candidates(query, k)
         if candidates is None:
             return ()
         kept = tuple(self._hit(candidates, position) for position in candidates.kept)
-        return (*kept, *(hit for hit, _, _ in self._widen(candidates))) if use_graph else kept
+        return (*kept, *(hit for hit, _, _ in self._widen(query, candidates))) if use_graph else kept
 
-    def explain(self, query: str, k: int) -> RankingAccount:
+    def explain(self, query: Query, k: int) -> RankingAccount:
         """The hits of `rank`, what the cap left out before the last of them, and all other candidates."""
         from cce.domain.ranking_account import AccountedHit, GraphParts, RankingAccount, Share
 
@@ -99,7 +99,7 @@ class HybridBackend:
         kept = [self._account(candidates, p, rank) for rank, p in enumerate(candidates.kept, start=1)]
         added = [
             AccountedHit(rank, hit, (Share("graph", hit.score),), GraphParts(seed, cosine))
-            for rank, (hit, seed, cosine) in enumerate(self._widen(candidates), start=len(kept) + 1)
+            for rank, (hit, seed, cosine) in enumerate(self._widen(query, candidates), start=len(kept) + 1)
         ]
         cut = set(candidates.cut)
         passed = cut.union(candidates.kept)
@@ -123,23 +123,23 @@ class HybridBackend:
             fusion.keyword_ranks.get(position),
             fusion.rrf[position],
             fusion.norm[position],
-            float(candidates.cosines[position]),
+            candidates.cosines.at([position])[0],
             *candidates.weighed[position],
         )
         return AccountedHit(rank, self._hit(candidates, position), _shares(parts), parts)
 
-    def _candidates(self, query: str, k: int) -> _Candidates | None:
-        """None for a query without a token and for an empty index."""
-        analyzed = analyze_query(query)
-        if not analyzed.tokens or not self._index.chunks:
+    def _candidates(self, query: Query, k: int) -> _Candidates | None:
+        """None for a query without a token, and where no chunk may be returned."""
+        if not query.tokens:
             return None
-        cosines = self._index.of_query(query_cosines, query)
-        fusion = _fuse(
-            self._index.of_query(vector_order, query, k),
-            self._index.of_query(bm25_order, query, k),
-            _keyword_weight(analyzed),
-        )
-        weighed = self._weigh(analyzed, fusion, cosines, self._index.of_query(bm25_scores, query))
+        index = self._index
+        by_vector = query.once(vector_order, index, k)
+        if not by_vector:  # it ranks every chunk, so there is none that the query allows
+            return None
+        analyzed = analyze_query(query)
+        cosines = query.once(query_cosines, index)
+        fusion = _fuse(by_vector, query.once(bm25_order, index, k), _keyword_weight(analyzed))
+        weighed = self._weigh(analyzed, fusion, cosines, query.once(bm25_scores, index))
         ordered = self._order({position: of_candidate[-1] for position, of_candidate in weighed.items()})
         return _Candidates(fusion, weighed, ordered, *self._thin_out(ordered, k), cosines)
 
@@ -149,7 +149,7 @@ class HybridBackend:
         chunks = self._index.chunks
         positions = list(fusion.norm)
         weighed: dict[int, _Weighed] = {}
-        columns = values_at(cosines, positions), values_at(keyword_scores, positions), fusion.norm.values()
+        columns = cosines.at(positions), keyword_scores.at(positions), fusion.norm.values()
         for position, cosine, keyword_score, norm in zip(positions, *columns, strict=True):
             similarity = 1 - min(max((1 - cosine) / 2, 0.0), 1.0)
             # A chunk with a keyword score holds a query token: looking for it again would find it.
@@ -164,7 +164,7 @@ class HybridBackend:
         return [position for position, _ in by_key(scores, self._index.id_rank, scores)]
 
     def _thin_out(self, ordered: Sequence[int], k: int) -> tuple[list[int], list[int]]:
-        """The first k positions without those of a file that has three already, and those left out."""
+        """The first k positions with at most MAX_CHUNKS_PER_FILE per file, and those left out on the way."""
         n_of_file: dict[str, int] = {}
         kept: list[int] = []
         cut: list[int] = []
@@ -173,33 +173,38 @@ class HybridBackend:
                 break
             path = self._index.chunks.path_of(position)
             n = n_of_file[path] = n_of_file.get(path, 0) + 1
-            (kept if n <= MAX_CHUNKS_OF_A_FILE else cut).append(position)
+            (kept if n <= MAX_CHUNKS_PER_FILE else cut).append(position)
         return kept, cut
 
-    def _widen(self, candidates: _Candidates) -> list[_Neighbour]:
+    def _widen(self, query: Query, candidates: _Candidates) -> list[_Neighbour]:
         """The best chunks of the first files that neighbour the best ones and have no kept chunk."""
         kept = [self._index.chunks[position] for position in candidates.kept]
         kept_files = {chunk.file_path for chunk in kept}
         seed_of: dict[str, str] = {}
         for seed in dict.fromkeys(chunk.file_path for chunk in kept[:N_GRAPH_SEEDS]):
             for path in self._index.graph.neighbours(seed):
-                if path not in kept_files:
+                if path not in kept_files and self._allowed_of_file(query, path):
                     seed_of.setdefault(path, seed)
         seen = {(chunk.file_path, chunk.start_line, chunk.end_line) for chunk in kept}
         added: list[_Neighbour] = []
         for path in list(seed_of)[:N_GRAPH_FILES]:
-            for position in self._best_of_file(path, candidates.cosines):
+            for position, cosine in self._best_of_file(query, path, candidates.cosines):
                 chunk = self._index.chunks[position]
                 span = (chunk.file_path, chunk.start_line, chunk.end_line)
                 if span not in seen:
                     seen.add(span)
-                    cosine = float(candidates.cosines[position])
                     added.append((Hit(chunk, max(0.0, cosine) * GRAPH_DECAY), seed_of[path], cosine))
         return added
 
-    def _best_of_file(self, path: str, cosines: Scores) -> list[int]:
+    def _best_of_file(self, query: Query, path: str, cosines: Scores) -> list[tuple[int, float]]:
+        """Positions and cosines of the best chunks of one file, best first."""
+        positions = self._allowed_of_file(query, path)
+        cosine_of = dict(zip(positions, cosines.at(positions), strict=True))
+        return [(position, cosine_of[position]) for position in self._order(cosine_of)[:N_GRAPH_CHUNKS]]
+
+    def _allowed_of_file(self, query: Query, path: str) -> Sequence[int]:
         positions = self._index.positions_by_file.get(path, ())
-        return self._order(dict(zip(positions, values_at(cosines, positions), strict=True)))[:N_GRAPH_CHUNKS]
+        return positions if query.allowed is None else list(filter(query.allows, positions))
 
 
 def _fuse(by_vector: Sequence[int], by_keyword: Sequence[int], keyword_weight: float) -> _Fusion:
@@ -251,7 +256,7 @@ def _formula(query: AnalyzedQuery, k: int) -> tuple[str, ...]:
         "confidence = vs/2 + 0.4 ks; vs = (1 + cosine) / 2; ks = 1 where a query word occurs, else 0.6",
         f"norm = rrf / best rrf; rrf = 1 / (59 + vector rank) + {weight}(59 + keyword rank){lookup}",
         f"candidates: the first {max(3 * k, 1)} of vector and the first {3 * k} of bm25;"
-        f" at most {MAX_CHUNKS_OF_A_FILE} of a file are kept",
+        f" at most {MAX_CHUNKS_PER_FILE} of a file are kept",
         f"graph: files that import one of the first {N_GRAPH_SEEDS} or are imported by it;"
         f" score = {GRAPH_DECAY:g} cosine",
     )

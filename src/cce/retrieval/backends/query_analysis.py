@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 from cce.domain.chunk import Chunk
+from cce.domain.query import Query
 from cce.tokens import WHITE_SPACE, tokenize
 
 _LOOKUP_TOKENS = frozenset((b"function", b"class", b"method", b"def"))
@@ -35,14 +36,13 @@ class AnalyzedQuery(NamedTuple):
         return any(hint in path for hint in self.path_hints)
 
 
-def analyze_query(query: str) -> AnalyzedQuery:
+def analyze_query(query: Query) -> AnalyzedQuery:
     """All that `hybrid` asks of a query, found once for all its candidates."""
-    text = query.encode("utf-8", "replace")
-    terms = _WHITE_SPACE_RUN.split(query)
+    terms = _WHITE_SPACE_RUN.split(query.text)
     return AnalyzedQuery(
-        tuple(tokenize(text)),
+        query.tokens,
         tuple(term.lower() for term in terms if "." in term),
-        is_code_lookup(text),
+        is_code_lookup(query.encoded),
     )
 
 

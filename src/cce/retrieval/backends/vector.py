@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cce.domain.query import Query
 from cce.domain.ranking import Ranking
-from cce.retrieval.backends.contract import CANDIDATES_A_HIT, best_positions, hits
+from cce.retrieval.backends.contract import CANDIDATES_PER_HIT, hits
 from cce.retrieval.indexing.index import Index
-from cce.tokens import tokenize
 
 if TYPE_CHECKING:
     from cce.domain.ranking_account import RankingAccount
@@ -21,14 +21,14 @@ class VectorBackend:
         """Vectors are embedded when the first query comes."""
         self._index = index
 
-    def rank(self, query: str, k: int) -> Ranking:
+    def rank(self, query: Query, k: int) -> Ranking:
         """The k best chunks; none for a query without a token, which has no vector."""
-        if not tokenize(query.encode("utf-8", "replace")):
+        if not query.tokens:
             return ()
-        positions = self._index.of_query(vector_order, query, k)[:k]
-        return hits(self._index, positions, self._index.of_query(query_cosines, query))
+        positions = query.once(vector_order, self._index, k)[:k]
+        return hits(self._index, positions, query.once(query_cosines, self._index))
 
-    def explain(self, query: str, k: int) -> RankingAccount:
+    def explain(self, query: Query, k: int) -> RankingAccount:
         """The hits of `rank`, whose scores are all there is to tell."""
         from cce.domain.ranking_account import AccountedHit, RankingAccount
 
@@ -37,12 +37,11 @@ class VectorBackend:
         return RankingAccount(accounted, formula=("score = cosine of the chunk's vector and the query's",))
 
 
-def query_cosines(index: Index, query: str) -> Scores:
+def query_cosines(query: Query, index: Index) -> Scores:
     """The cosine of every chunk with `query`."""
-    return index.scorer.cosines(query.encode("utf-8", "replace"))
+    return index.scorer.cosines(query.encoded)
 
 
-def vector_order(index: Index, query: str, k: int) -> list[int]:
+def vector_order(query: Query, index: Index, k: int) -> list[int]:
     """Positions of the best chunks, best first: enough for k hits of any backend, and at least one."""
-    cosines = index.of_query(query_cosines, query)
-    return best_positions(index, cosines, max(CANDIDATES_A_HIT * k, 1), positive=False)
+    return query.once(query_cosines, index).best(max(CANDIDATES_PER_HIT * k, 1), allowed=query.allowed)

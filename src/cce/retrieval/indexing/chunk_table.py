@@ -36,6 +36,7 @@ class ChunkTable(Sequence[Chunk]):
         self._make = make
         self._ends = ends
         self._made: list[Chunk | None] = [None] * len(chunk_ids)
+        self._position_of: dict[int, int] = {}
 
     @classmethod
     def of(cls, chunks: Sequence[Chunk]) -> ChunkTable:
@@ -55,6 +56,11 @@ class ChunkTable(Sequence[Chunk]):
         for position, file in enumerate(self._file_of):
             positions.setdefault(self._paths[file], []).append(position)
         return positions
+
+    def position_of(self, chunk: Chunk) -> int | None:
+        """The position of an object that this table gave; None for any other, be it equal."""
+        # An id names the object as long as the object lives, and `_made` keeps it alive.
+        return self._position_of.get(id(chunk))
 
     def path_of(self, position: int) -> str:
         """The file of one chunk, which need not be made for that."""
@@ -92,7 +98,9 @@ class ChunkTable(Sequence[Chunk]):
             return [self[number] for number in range(*position.indices(len(self)))]
         chunk = self._made[position]
         if chunk is None:
-            chunk = self._made[position] = self._make(position % len(self))
+            position %= len(self)
+            chunk = self._made[position] = self._make(position)
+            self._position_of[id(chunk)] = position
         return chunk
 
     def __iter__(self) -> Iterator[Chunk]:

@@ -6,9 +6,9 @@ pays for an embedding.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from cce.domain.chunk import Chunk
 from cce.retrieval.embedding.hashing import HashEmbedder
@@ -26,14 +26,12 @@ if TYPE_CHECKING:
     from cce.retrieval.scoring.arrays.postings import Postings
     from cce.retrieval.scoring.scorer import Scorer
 
-_T = TypeVar("_T")
-
 # Every query orders all chunks: of so many, a few hundred queries take longer in lists than numpy's import.
 _MANY_CHUNKS = 500
 
 
 class Index:
-    """Built once, then only read; two indexes of the same chunks rank alike to the bit."""
+    """Immutable: what it derives of its chunks it derives once. Two indexes of the same chunks rank alike."""
 
     def __init__(
         self,
@@ -53,9 +51,6 @@ class Index:
         self._file_tokens = file_tokens
         self.embedder = embedder
         self._given_embeddings = embeddings
-        self._derived: dict[Callable[[Index], Any], Any] = {}
-        self._query: str | None = None
-        self._of_query: dict[tuple[Callable[..., Any], tuple[int, ...]], Any] = {}
 
     @property
     def file_tokens(self) -> Mapping[str, int]:
@@ -90,8 +85,10 @@ class Index:
         from cce.retrieval.scoring.arrays.scorer import ArrayScorer, EmbeddingColumns
 
         if self._is_hashed:
-            return ArrayScorer(self.postings, self.embedder, self._hash_vectors)
-        return ArrayScorer(self.postings, self.embedder, lambda: EmbeddingColumns(self.embeddings))
+            return ArrayScorer(self.postings, self.embedder, self._hash_vectors, self.id_rank)
+        return ArrayScorer(
+            self.postings, self.embedder, lambda: EmbeddingColumns(self.embeddings), self.id_rank
+        )
 
     def _hash_vectors(self) -> HashVectors:
         from cce.retrieval.scoring.arrays.hash_vectors import hash_vectors
@@ -107,30 +104,6 @@ class Index:
     def positions_by_file(self) -> Mapping[str, Sequence[int]]:
         """Chunk positions of each file, files in path order."""
         return self.chunks.positions_by_file
-
-    def derived(self, build: Callable[[Index], _T]) -> _T:
-        """What `build` makes of this index: made once, for all backends that ask."""
-        if build not in self._derived:
-            self._derived[build] = build(self)
-        made: _T = self._derived[build]
-        return made
-
-    def of_query(self, compute: Callable[..., _T], query: str, *rest: int) -> _T:
-        """`compute(self, query, *rest)`, once for all backends that are asked the same query in turn.
-
-        Only the newest query's is kept: scores of every chunk for every query would fill the memory.
-        """
-        if query != self._query:
-            self._query, self._of_query = query, {}
-        key = compute, rest
-        if key not in self._of_query:
-            self._of_query[key] = compute(self, query, *rest)
-        made: _T = self._of_query[key]
-        return made
-
-    def forget_query(self) -> None:
-        """Let the next query be computed, even if it is the newest one again."""
-        self._query = None
 
     def outer_chunks_of(self, path: str) -> list[Chunk]:
         """The chunks of a file in index order, without those that lie within an earlier one, as far as known.
@@ -178,5 +151,5 @@ class SegmentIndex(Index):
         token_counts = self.segment.token_counts
         is_small = len(token_counts.terms) < MANY_POSTINGS and len(self.chunks) < _MANY_CHUNKS
         if self._is_hashed and is_small and not len(token_counts.reaches):
-            return ListScorer(token_counts)
+            return ListScorer(token_counts, self.id_rank)
         return super().scorer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from cce.numerals import ordering_key
 
@@ -23,17 +23,24 @@ def id_ranks(chunk_ids: Sequence[str]) -> list[int]:
 
 
 def best_positions(
-    scores: Sequence[float], id_rank: Sequence[int], k: int, *, positive: bool = False
+    scores: Sequence[float],
+    id_rank: Sequence[int],
+    k: int,
+    *,
+    positive: bool = False,
+    allowed: Collection[int] | None = None,
 ) -> list[int]:
     """Positions of the k best scores, best first; with `positive` only those that round to more than 0.
 
-    `id_rank` is the rank of each chunk id in byte order: the tie-break.
+    `id_rank` is the rank of each chunk id in byte order: the tie-break. With `allowed` only of these.
     """
-    ascending = sorted([score for score in scores if score > 0] if positive else scores)
+    positions = range(len(scores)) if allowed is None else allowed
+    among = scores if allowed is None else [scores[position] for position in positions]
+    ascending = sorted([score for score in among if score > 0] if positive else among)
     if k < 1 or not ascending:
         return []
     lowest = max(ascending[0], ascending[-min(k, len(ascending))] - KEY_MARGIN)
-    contenders = [position for position, score in enumerate(scores) if score >= lowest]
+    contenders = [position for position, score in zip(positions, among, strict=True) if score >= lowest]
     best = by_key(scores, id_rank, contenders)[:k]
     return [position for position, key in best if key > 0 or not positive]
 

@@ -8,20 +8,28 @@ bits whoever computes it. `ListScorer` has its answers while numpy would still b
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from cce.retrieval.embedding.hashing import DIMENSION, bucket_and_sign, unit_vector
 from cce.retrieval.indexing.flat import owners_of
 from cce.retrieval.indexing.token_counts import TokenCounts
 from cce.retrieval.scoring.okapi import K1, idf, length_norm
+from cce.retrieval.scoring.ordering import best_positions
 
-if TYPE_CHECKING:
-    from cce.retrieval.embedding.contract import FloatVector
 
-    Scores = list[float] | FloatVector
-    """A score for every chunk, by position."""
+class Scores(Protocol):
+    """One score per chunk of an index, for one query."""
+
+    def best(self, k: int, *, positive: bool = False, allowed: Collection[int] | None = None) -> list[int]:
+        """Positions of the k best chunks, best first, in the order of `cce.retrieval.scoring.ordering`.
+
+        With `positive` only scores that round to more than 0; of `allowed` positions only, if given.
+        """
+
+    def at(self, positions: Sequence[int]) -> list[float]:
+        """The scores of the chunks at `positions`, in their order."""
 
 
 class Scorer(Protocol):
@@ -36,12 +44,33 @@ class Scorer(Protocol):
     def cosines(self, query: bytes) -> Scores:
         """The cosine of every chunk with `query`, summed over dimensions in order."""
 
+    def scores(self, values: Sequence[float]) -> Scores:
+        """`values` that a backend computed itself, one per chunk in index order."""
+
+
+class ListScores:
+    """Scores in a list."""
+
+    def __init__(self, values: Sequence[float], id_rank: Sequence[int]) -> None:
+        """`id_rank` is the rank of each chunk id in byte order: the tie-break."""
+        self._values = values
+        self._id_rank = id_rank
+
+    def best(self, k: int, *, positive: bool = False, allowed: Collection[int] | None = None) -> list[int]:
+        """As for Scores."""
+        return best_positions(self._values, self._id_rank, k, positive=positive, allowed=allowed)
+
+    def at(self, positions: Sequence[int]) -> list[float]:
+        """As for Scores."""
+        return [self._values[position] for position in positions]
+
 
 class ListScorer:
     """Scores chunks by lists of numbers; embeds with the hash embedder."""
 
-    def __init__(self, token_counts: TokenCounts) -> None:
-        """`token_counts` are those of the chunks, in index order."""
+    def __init__(self, token_counts: TokenCounts, id_rank: Sequence[int]) -> None:
+        """`token_counts` and `id_rank`, the rank of each chunk id in byte order, are in index order."""
+        self._id_rank = id_rank
         starts, self._counts = token_counts.starts, token_counts.counts
         self._n_chunks = len(starts) - 1
         self._chunk_of = owners_of(starts)
@@ -67,15 +96,19 @@ class ListScorer:
             self._terms[token] = chunks, shares
         return self._terms[token]
 
-    def bm25(self, tokens: Iterable[bytes]) -> list[float]:
+    def scores(self, values: Sequence[float]) -> ListScores:
+        """As for Scorer."""
+        return ListScores(values, self._id_rank)
+
+    def bm25(self, tokens: Iterable[bytes]) -> ListScores:
         """As for Scorer."""
         scores = [0.0] * self._n_chunks
         for token in tokens:
             for chunk, share in zip(*self.term(token), strict=True):
                 scores[chunk] += share
-        return scores
+        return self.scores(scores)
 
-    def cosines(self, query: bytes) -> list[float]:
+    def cosines(self, query: bytes) -> ListScores:
         """As for Scorer. Where either vector is 0 it adds exactly 0, so leaving that out keeps every bit."""
         if not self._dimensions:
             self._dimensions = self._embed_chunks()
@@ -83,7 +116,7 @@ class ListScorer:
         for dimension, of_query in unit_vector(query):
             for chunk, of_chunk in self._dimensions[dimension].items():
                 cosines[chunk] += of_query * of_chunk
-        return cosines
+        return self.scores(cosines)
 
     def _normalise_lengths(self, starts: Sequence[int]) -> list[float]:
         """`length_norm` of each chunk."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,22 +10,22 @@ from numpy.typing import NDArray
 from cce.numerals import ordering_keys
 from cce.retrieval.scoring.ordering import KEY_MARGIN
 
-if TYPE_CHECKING:
-    from cce.retrieval.indexing.index import Index
-
 IntVector = NDArray[np.int64]
 
 
-def id_rank_vector(index: Index) -> IntVector:
-    """int64[n_chunks]: `Index.id_rank`."""
-    return np.array(index.id_rank, np.int64)
-
-
 def best_positions(
-    scores: NDArray[np.float64], id_rank: IntVector, k: int, *, positive: bool = False
+    scores: NDArray[np.float64],
+    id_rank: IntVector,
+    k: int,
+    *,
+    positive: bool = False,
+    allowed: Collection[int] | None = None,
 ) -> list[int]:
     """As `cce.retrieval.scoring.ordering.best_positions`: the same positions."""
-    positions = contenders(scores, np.flatnonzero(scores > 0) if positive else None, k)
+    among = None if allowed is None else np.array(sorted(allowed), np.int64)
+    if positive:
+        among = np.flatnonzero(scores > 0) if among is None else among[scores[among] > 0]
+    positions = contenders(scores, among, k)
     keys = ordering_keys(scores[positions])
     best = top_k(keys, id_rank[positions], k)
     found: list[int] = positions[best[keys[best] > 0] if positive else best].tolist()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from cce.retrieval.scoring.arrays.ordering import IntVector, best_positions
 from cce.retrieval.scoring.okapi import K1, idf, length_norm
 
 if TYPE_CHECKING:
@@ -35,11 +36,36 @@ class EmbeddingColumns:
         return column
 
 
+class ArrayScores:
+    """Scores in an array."""
+
+    def __init__(self, values: FloatVector, id_rank: IntVector) -> None:
+        """`values` float64[n_chunks]; `id_rank` int64[n_chunks], the rank of each chunk id in byte order."""
+        self._values = values
+        self._id_rank = id_rank
+
+    def best(self, k: int, *, positive: bool = False, allowed: Collection[int] | None = None) -> list[int]:
+        """As for Scores."""
+        return best_positions(self._values, self._id_rank, k, positive=positive, allowed=allowed)
+
+    def at(self, positions: Sequence[int]) -> list[float]:
+        """As for Scores."""
+        values: list[float] = self._values[list(positions)].tolist()
+        return values
+
+
 class ArrayScorer:
     """Scores chunks by their postings and the columns of their vectors."""
 
-    def __init__(self, postings: Postings, embedder: Embedder, build_columns: Callable[[], Columns]) -> None:
-        """`build_columns` is called when a query first needs vectors."""
+    def __init__(
+        self,
+        postings: Postings,
+        embedder: Embedder,
+        build_columns: Callable[[], Columns],
+        id_rank: Sequence[int],
+    ) -> None:
+        """`build_columns` is called when a query first needs vectors; `id_rank` as for ListScorer."""
+        self._id_rank = np.array(id_rank, np.int64)
         self._postings = postings
         self._embedder = embedder
         self._build_columns = build_columns
@@ -50,22 +76,26 @@ class ArrayScorer:
         chunks, shares = self._term(token)
         return chunks.tolist(), shares.tolist()
 
-    def bm25(self, tokens: Iterable[bytes]) -> FloatVector:
+    def scores(self, values: Sequence[float]) -> ArrayScores:
+        """As for Scorer."""
+        return ArrayScores(np.asarray(values, np.float64), self._id_rank)
+
+    def bm25(self, tokens: Iterable[bytes]) -> ArrayScores:
         """As for Scorer."""
         scores = np.zeros(len(self._postings.lengths))
         for token in tokens:
             chunks, shares = self._term(token)
             scores[chunks] += shares
-        return scores
+        return ArrayScores(scores, self._id_rank)
 
-    def cosines(self, query: bytes) -> FloatVector:
+    def cosines(self, query: bytes) -> ArrayScores:
         """As for Scorer. A dimension where the query is 0 adds exactly 0: leaving it out keeps every bit."""
         cosines = np.zeros(len(self._postings.lengths))
         if len(cosines):
             (vector,) = self._embedder.embed([query])
             for number in np.flatnonzero(vector).tolist():
                 cosines += vector[number] * self._dimension(number)
-        return cosines
+        return ArrayScores(cosines, self._id_rank)
 
     def _term(self, token: bytes) -> tuple[IntVector, FloatVector]:
         if self._postings.nests is None:
