@@ -669,7 +669,7 @@ def search_lines(oracle: Oracle) -> list[dict[str, Any]]:
 
 
 def found(index: Index, line: Mapping[str, Any]) -> list[dict[str, object]]:
-    hits = HybridBackend(index).search(line["query"], line["top_k"], use_graph=line["graph"])
+    hits = HybridBackend(index).search(Query(line["query"]), line["top_k"], use_graph=line["graph"])
     return [
         {
             "chunk_id": hit.chunk.chunk_id,

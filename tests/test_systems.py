@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from importlib.metadata import EntryPoint
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import pytest
 from hypothesis import given, settings
@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from cce.domain.chunk import Chunk
 from cce.domain.query import Query
 from cce.domain.ranking import Hit, Ranking
-from cce.errors import RankingError, StoreError
+from cce.errors import EmbedderError, RankingError, StoreError
 from cce.retrieval.backends.catalog import BACKENDS, DEFAULT_BACKENDS
 from cce.retrieval.backends.checking import check_ranking
 from cce.retrieval.backends.hybrid import HybridBackend
+from cce.retrieval.embedding.checking import CheckedEmbedder
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems import open_system
 from corpora import index_chunks, index_files, index_texts, make_chunk, paths
@@ -141,17 +142,54 @@ def test_our_own_backends_keep_the_laws(texts: Sequence[str], query: str, k: int
     assert open_system(name, index).rank(Query(query), k) == BACKENDS.load(name)(index).rank(Query(query), k)
 
 
+@pytest.mark.parametrize(
+    ("vectors", "law"),
+    [
+        ([[1.0, 0.0, 0.0]], "vectors have the shape (1, 3), expected (1, 2)"),
+        ([[1.0, 0.0], [0.0, 1.0]], "vectors have the shape (2, 2), expected (1, 2)"),
+        ([1.0, 0.0], "vectors have the shape (2,), expected (1, 2)"),
+        ([[1.0, 1.0]], "vector 1 of 1 has the norm 1.41421, expected 1 or 0"),
+        ([[math.nan, 0.0]], "vector 1 of 1 has the norm nan, expected 1 or 0"),
+        ([["a", "b"]], "vectors must be numbers"),
+        (None, "vectors have the shape (), expected (1, 2)"),
+    ],
+)
+def test_an_embedder_that_breaks_a_law_is_named(vectors: object, law: str) -> None:
+    class Broken:
+        name = "mine"
+        dimension = 2
+
+        def embed(self, texts: Sequence[bytes]) -> Any:
+            return vectors
+
+    with pytest.raises(EmbedderError) as caught:
+        CheckedEmbedder(Broken(), "embedder 'mine' of package 'acme'").embed([b"a"])
+    assert str(caught.value).startswith("embedder 'mine' of package 'acme': ")
+    assert law in str(caught.value)
+
+
+def test_sound_vectors_pass_as_they_are() -> None:
+    class Sound:
+        name = "mine"
+        dimension = 2
+
+        def embed(self, texts: Sequence[bytes]) -> Any:
+            return [[0.6, 0.8], [0.0, 0.0]]
+
+    checked = CheckedEmbedder(Sound(), "embedder 'mine'")
+    assert checked.embed([b"a", b""]).tolist() == [[0.6, 0.8], [0.0, 0.0]]
+    assert (checked.name, checked.dimension, checked.model) == ("mine", 2, None)
+
+
 def test_results_of_the_import_graph_come_last_whatever_their_score() -> None:
-    # The neighbour's cosine is 1, so its score of 0.85 is above that of every kept chunk.
-    files = {f"tests/{n}.py": f"import plan_target\n# alpha {'beta ' * n}\n" for n in range(1, 4)}
-    files["plan_target.py"] = "alpha"
-    index = index_files(files)
-    k = 2
-    ranking = HybridBackend(index).search(Query("alpha beta beta beta"), k)
-    from_graph = ranking[k:]
-    assert paths(from_graph) == ["plan_target.py"]
-    assert ranking == (
-        *HybridBackend(index).search(Query("alpha beta beta beta"), k, use_graph=False),
-        *from_graph,
-    )
-    assert check_ranking(ranking, Query("alpha"), len(ranking), index, "backend 'hybrid'") == ranking
+    # Its text is the query, so its cosine is 1 and its score 0.85; its path has `plan`, so it is not kept.
+    junk = " ".join(f"w{n}" for n in range(13))
+    files = {f"a{n}.py": f"import plan_target\n# alpha {junk} n{n}\n" for n in range(2)}
+    index = index_files({**files, "plan_target.py": "# alpha beta\n"})
+    query = Query("alpha beta")
+    ranking = HybridBackend(index).search(query, 2)
+    assert paths(ranking)[2:] == ["plan_target.py"]
+    assert ranking[2].score == pytest.approx(0.85)
+    assert ranking[2].score > max(hit.score for hit in ranking[:2])
+    assert ranking[:2] == HybridBackend(index).search(query, 2, use_graph=False)
+    assert check_ranking(ranking, query, 3, index, "backend 'hybrid'") == ranking

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
-from cce.errors import UnknownNameError, UsageError
+from cce.errors import CceError, UnknownNameError, UsageError
+from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -63,6 +64,11 @@ class Registry(Generic[T]):
             reason = " ".join(f"{type(exc).__name__}: {exc}".split())
             fault = f"{self._noun} {name!r} of plug-in {plugin.value!r} cannot be loaded ({reason})"
             raise UsageError(f"{fault}; repair or remove the package that brings it") from exc
+
+    def spell(self, name: str) -> str:
+        """The strategy as messages name it: with its package, unless it is built in."""
+        package = self.package_of(name)
+        return f"{self._noun} {name!r}" + ("" if package is None else f" of package {package!r}")
 
     def package_of(self, name: str) -> str | None:
         """The package that brings `name`; None for a built-in one, and for an unknown one."""
@@ -119,6 +125,17 @@ def _entry_points(folder: str) -> str:
                 with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
                     texts.append(file.read())
     return "\n".join(texts)
+
+
+def ask_plug_in(culprit: str, error: type[CceError], call: Callable[..., T], *arguments: object) -> T:
+    """What `call(*arguments)` returns; whatever a plug-in raises is told as the failure of `culprit`."""
+    try:
+        return call(*arguments)
+    except (CceError, MemoryError):
+        raise
+    except Exception as exc:
+        reason = on_one_line(f"{type(exc).__name__}: {exc}")
+        raise error(f"{culprit}: {reason}; repair or remove that package") from exc
 
 
 def unknown_name(noun: str, name: str, known: Iterable[str]) -> str:

@@ -66,7 +66,7 @@ def command(
         raise UsageError("--allow-secrets and --redact exclude each other: leave one out")
 
     from cce.report.text.summaries import render_indexing_json, render_indexing_text
-    from cce.retrieval.embedding.catalog import EMBEDDERS
+    from cce.retrieval.embedding.checking import make_embedder
     from cce.retrieval.indexing.directory import index_directory
     from cce.retrieval.redaction.leftovers import warn_of_leftovers
     from cce.retrieval.store.place import make_store_folder, store_beside
@@ -80,7 +80,7 @@ def command(
     refuse_output(path, "--store")
     require_store(path)
     started = time.monotonic()
-    embedder = EMBEDDERS.load(embedder_name)()
+    embedder = make_embedder(embedder_name)
     _ = embedder.dimension  # a model that does not answer is found out before the corpus is read
     with Progress() as progress:
         indexed = index_directory(directory, progress, embedder=embedder, redaction=rules, cache=cache)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from cce.domain.query import Query
 from cce.domain.ranking import Ranking
-from cce.errors import CceError, RankingError
-from cce.quoting import on_one_line
+from cce.errors import RankingError
+from cce.registry import ask_plug_in
 from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.backends.checking import check_ranking
 from cce.retrieval.backends.contract import Backend
@@ -39,8 +39,10 @@ class System:
         """Raises UsageError for an unknown name, RankingError for a plug-in that cannot be made."""
         self.name = name
         self._index = index
-        self._package = BACKENDS.package_of(name)
-        self._backend: Backend = self._ask(BACKENDS.load(name), index)
+        factory = BACKENDS.load(name)
+        self._is_plug_in = BACKENDS.package_of(name) is not None
+        self._culprit = BACKENDS.spell(name)
+        self._backend: Backend = self._ask(factory, index)
 
     def rank(self, query: Query, k: int) -> Ranking:
         """At most k hits, best first, that keep the laws of rankings; raises RankingError."""
@@ -65,22 +67,13 @@ class System:
         check_ranking([hit.hit for hit in account.hits], query, k, self._index, self._culprit)
         return account
 
-    @property
-    def _culprit(self) -> str:
-        package = "" if self._package is None else f" of package {self._package!r}"
-        return f"backend {self.name!r}{package}"
-
     def _ask(self, call: Callable[..., _T], *arguments: object) -> _T:
-        """What `call` returns; what a plug-in raises is told as its own failure."""
-        try:
-            return call(*arguments)
-        except (CceError, MemoryError):
-            raise
-        except Exception as exc:
-            if self._package is None:
-                raise
-            reason = on_one_line(f"{type(exc).__name__}: {exc}")
-            raise RankingError(f"{self._culprit}: {reason}; repair or remove that package") from exc
+        # What a built-in backend raises is a bug of ours, and told as one.
+        return (
+            ask_plug_in(self._culprit, RankingError, call, *arguments)
+            if self._is_plug_in
+            else call(*arguments)
+        )
 
 
 def open_system(name: str, index: Index) -> System:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cce.errors import EmbedderError, UnknownNameError
-from cce.retrieval.embedding.catalog import EMBEDDERS
+from cce.retrieval.embedding.checking import make_embedder
 
 if TYPE_CHECKING:
     from cce.retrieval.embedding.contract import Embedder, FloatMatrix
@@ -39,10 +39,9 @@ class RecordedEmbedder:
     @cached_property
     def _live(self) -> Embedder:
         try:
-            factory = EMBEDDERS.load(self.name)
+            embedder = make_embedder(self.name, model=self.model)
         except UnknownNameError as exc:
             raise EmbedderError(f"the store needs an {exc}; install its package, or {_WAY_OUT}") from exc
-        embedder = factory(model=self.model)
         self._check(embedder)
         return embedder
 
