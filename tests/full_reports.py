@@ -16,10 +16,8 @@ from cce.domain.report import Report
 from cce.domain.scores import METRICS
 from cce.measurement.evidence.comparison import compare
 from cce.measurement.evidence.gathering import gather_evidence
-from cce.measurement.evidence.slices import slice_evidence
-from cce.measurement.figures import FigureReader
 from cce.measurement.matching.drilldown import drill_down
-from cce.measurement.scoring import score_backend
+from cce.measurement.scoring import SetScorer
 from corpora import line_weights
 
 HOSTILE = "</script><img src=x onerror=\"document.title='pwned'\">|`@octocat` #123 *b* [x](y)"
@@ -69,15 +67,14 @@ def full_report(
     hits = (hit for of_backend in rankings.values() for ranked in of_backend for hit in ranked)
     chunks = [*dict.fromkeys(hit.chunk for hit in hits)]
     weights = line_weights(chunks)
-    scores = [score_backend(name, fixtures, ranked, weights) for name, ranked in rankings.items()]
+    metrics = () if evidence is None else evidence.metrics
+    scorer = SetScorer(fixtures, chunks, metrics, weights)
+    scores = [scorer.score(name, ranked) for name, ranked in rankings.items()]
     comparison = compare(*scores) if compared else None
     weighed = None
     if evidence is not None:
-        reader = FigureReader(evidence.metrics, fixtures.cases, chunks)
-        figures = [reader.read(score, rankings[score.backend]) for score in scores]
-        pair = (figures[0], figures[1]) if compared else None
-        ids = [each.id for each in fixtures.cases]
-        weighed = gather_evidence(evidence, ids, figures, pair, slice_evidence(fixtures.cases, figures, pair))
+        pair = (scores[0], scores[1]) if compared else None
+        weighed = gather_evidence(evidence, scores, pair, fixtures.cases)
     report = Report("eval/../src", "hash", len(cases), tuple(scores), comparison, weighed)
     return FullReport(report, FIXTURES_PATH, drill_down(fixtures.cases, rankings), None, command)
 

@@ -10,26 +10,27 @@ from hypothesis import strategies as st
 
 from cce.cli.main import main
 from cce.domain.report import Report
-from cce.domain.scores import BackendScore, CaseScore, TokenScore
+from cce.domain.scores import BackendScore
+from cce.measurement.matching.matches import TokenScore
 from cce.measurement.reports.pairing import PairingPlan, compare_saved, pair_cases
-from cce.measurement.scoring import summarize
 from cce.numerals import format_signed, ordering_key
 from cce.report.json.report_v2 import render_json
 from oracle import Oracle
+from score_rows import Row, score_of
 
 Capture = pytest.CaptureFixture[bytes]
 
 
-def case(name: str, mrr: float, k: int = 10, tokens: TokenScore | None = None) -> CaseScore:
-    return CaseScore(name, k, mrr / 2, mrr, mrr, mrr, 1 if mrr else None, tokens)
+def case(name: str, mrr: float, k: int = 10, tokens: TokenScore | None = None) -> Row:
+    return Row(name, k, mrr / 2, mrr, mrr, mrr, 1 if mrr else None, tokens)
 
 
-def score(backend: str, *cases: CaseScore) -> BackendScore:
-    return summarize(backend, cases)
+def score(backend: str, *cases: Row) -> BackendScore:
+    return score_of(backend, cases)
 
 
 def save(path: Path, *scores: BackendScore, corpus: str = "src", embedder: str = "hash") -> None:
-    report = Report(corpus, embedder, len(scores[0].cases), scores, None)
+    report = Report(corpus, embedder, scores[0].n_cases, scores, None)
     path.write_bytes(render_json(report).encode())
 
 
@@ -298,7 +299,7 @@ def test_token_figures_of_unranged_cases_are_undefined(folder: Path, capsysbinar
 
 def test_saved_means_are_kept_when_nothing_is_left_out() -> None:
     # Thirds were rounded when they were saved: the mean of the rows would be off by one unit.
-    whole = summarize("a", [case("q1", 1 / 3), case("q2", 1 / 3)])
+    whole = score_of("a", [case("q1", 1 / 3), case("q2", 1 / 3)])
     a, _, n_left_out = pair_cases(whole, whole, only_shared=True)
     assert (a, n_left_out) == (whole, 0)
 

@@ -2,19 +2,19 @@ from __future__ import annotations
 
 import pytest
 
-from cce.domain.scores import BackendScore, CaseScore
+from cce.domain.scores import BackendScore
 from cce.errors import UsageError
 from cce.measurement.evidence.comparison import compare
 from cce.measurement.evidence.significance import paired_t_test
-from cce.measurement.scoring import summarize
+from score_rows import Row, score_of
 
 
-def case_score(name: str, figure: float, k: int = 10, mrr: float = 0.0) -> CaseScore:
-    return CaseScore(name, k, figure, figure / 2, mrr, figure / 4, None, None)
+def case_score(name: str, figure: float, k: int = 10, mrr: float = 0.0) -> Row:
+    return Row(name, k, figure, figure / 2, mrr, figure / 4, None)
 
 
-def backend(name: str, *cases: CaseScore) -> BackendScore:
-    return summarize(name, cases)
+def backend(name: str, *cases: Row) -> BackendScore:
+    return score_of(name, cases)
 
 
 def test_deltas_are_b_minus_a_per_case_and_metric() -> None:
@@ -50,7 +50,7 @@ def test_the_difference_of_the_means_is_not_rebuilt_from_the_deltas() -> None:
     a = backend("bm25", *(case_score(f"q{n}", 0.1) for n in range(10)))
     b = backend("hybrid", *(case_score(f"q{n}", 0.3) for n in range(10)))
     precision = compare(a, b).differences[0]
-    assert precision.of_means == b.precision_at_k - a.precision_at_k
+    assert precision.of_means == b.mean("precision_at_k") - a.mean("precision_at_k")
     assert precision.of_means != precision.test.mean_delta  # 0.2 less a few last bits, in either case
     assert precision.of_means == pytest.approx(precision.test.mean_delta, abs=1e-15)
 
@@ -70,7 +70,7 @@ def test_a_backend_against_itself_differs_nowhere() -> None:
         ([case_score("x", 0.1), case_score("y", 0.1, k=5)], "case 2 is 'y' at k = 10 and 'y' at k = 5"),
     ],
 )
-def test_other_cases_or_another_order_cannot_be_paired(others: list[CaseScore], fault: str) -> None:
+def test_other_cases_or_another_order_cannot_be_paired(others: list[Row], fault: str) -> None:
     a = backend("bm25", case_score("x", 0.1), case_score("y", 0.1))
     with pytest.raises(UsageError) as caught:
         compare(a, backend("hybrid", *others))

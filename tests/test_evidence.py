@@ -10,37 +10,40 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cce.domain.anchor import parse_anchor
+from cce.domain.case import Case
 from cce.domain.evidence import (
     DifferenceEvidence,
     EvidenceOptions,
     FlipMethod,
     Interval,
-    SliceEvidence,
     Verdict,
 )
+from cce.domain.scores import BackendScore, Column
 from cce.errors import UsageError
-from cce.measurement.evidence.gathering import BackendFigures, Figures, case_deltas, gather_evidence
-from cce.measurement.evidence.significance import paired_t_test
+from cce.measurement.evidence.gathering import gather_evidence
+from cce.measurement.evidence.significance import case_deltas, paired_t_test
 from cce.numerals import format_signed
+from score_rows import score_of_columns
 
 QUICK = 200
 
 
-def backend(name: str, figures: Figures, metric: str = "mrr") -> BackendFigures:
-    return BackendFigures(name, {metric: figures})
+def backend(name: str, figures: Column, metric: str = "mrr") -> BackendScore:
+    return score_of_columns(name, {metric: figures})
 
 
 def ids(n: int) -> list[str]:
     return [f"q{number}" for number in range(1, n + 1)]
 
 
-def difference(a: Figures, b: Figures, **options: float) -> DifferenceEvidence:
+def difference(a: Column, b: Column, **options: float) -> DifferenceEvidence:
     """The evidence of a single metric."""
     asked = EvidenceOptions(
         ("mrr",), alpha=options.get("alpha", 0.05), min_effect=options.get("min_effect", 0.0), resamples=QUICK
     )
     pair = backend("a", a), backend("b", b)
-    evidence = gather_evidence(asked, ids(len(a)), pair, pair)
+    evidence = gather_evidence(asked, pair, pair)
     assert evidence.compare is not None
     return evidence.compare.metrics["mrr"]
 
@@ -90,8 +93,8 @@ def test_deltas_leave_out_cases_that_either_side_does_not_define() -> None:
 
 def test_a_backend_alone_has_its_means_and_nothing_to_compare() -> None:
     options = EvidenceOptions(("mrr", "recall"), resamples=QUICK)
-    only = BackendFigures("bm25", {"recall": (1.0, 1.0), "mrr": (0.0, 1.0)})
-    evidence = gather_evidence(options, ids(2), [only])
+    only = score_of_columns("bm25", {"recall": (1.0, 1.0), "mrr": (0.0, 1.0)})
+    evidence = gather_evidence(options, [only])
     assert evidence.compare is None
     assert [(each.backend, list(each.metrics)) for each in evidence.backends] == [("bm25", ["mrr", "recall"])]
     assert evidence.backends[0].metrics["mrr"] == Interval(0.5, 0.0, 1.0, n=2)
@@ -100,9 +103,9 @@ def test_a_backend_alone_has_its_means_and_nothing_to_compare() -> None:
 
 def test_undefined_figures_are_left_out_and_counted() -> None:
     options = EvidenceOptions(("ap", "mrr"), resamples=QUICK)
-    a = BackendFigures("a", {"ap": (0.5, None, 0.5), "mrr": (1.0, 1.0, 1.0)})
-    b = BackendFigures("b", {"ap": (None, 0.5, 1.0), "mrr": (1.0, 1.0, 1.0)})
-    evidence = gather_evidence(options, ids(3), [a, b], (a, b))
+    a = score_of_columns("a", {"ap": (0.5, None, 0.5), "mrr": (1.0, 1.0, 1.0)})
+    b = score_of_columns("b", {"ap": (None, 0.5, 1.0), "mrr": (1.0, 1.0, 1.0)})
+    evidence = gather_evidence(options, [a, b], (a, b))
     assert evidence.backends[0].metrics["ap"] == Interval(0.5, 0.5, 0.5, n=2, n_undefined=1)
     assert evidence.compare is not None
     found = evidence.compare.metrics["ap"]
@@ -149,9 +152,9 @@ def test_six_wins_are_just_enough_for_one_metric() -> None:
 
 def test_the_whole_family_pays_for_being_asked_together() -> None:
     options = EvidenceOptions(("mrr", "hit"), resamples=QUICK)
-    a = BackendFigures("a", {"mrr": (0.5,) * 6, "hit": (1.0,) * 6})
-    b = BackendFigures("b", {"mrr": (1.0,) * 6, "hit": (1.0,) * 6})
-    compare = gather_evidence(options, ids(6), [a, b], (a, b)).compare
+    a = score_of_columns("a", {"mrr": (0.5,) * 6, "hit": (1.0,) * 6})
+    b = score_of_columns("b", {"mrr": (1.0,) * 6, "hit": (1.0,) * 6})
+    compare = gather_evidence(options, [a, b], (a, b)).compare
     assert compare is not None
     assert (compare.a, compare.b, list(compare.metrics)) == ("a", "b", ["mrr", "hit"])
     assert (compare.metrics["mrr"].flip_p, compare.metrics["mrr"].holm_p) == (0.03125, 0.0625)
@@ -239,22 +242,23 @@ def test_swapping_the_backends_turns_every_sign(pairs: list[tuple[float | None, 
 
 def test_reports_of_one_backend_can_be_compared_under_one_name() -> None:
     old, new = backend("hybrid", (0.5, 0.5)), backend("hybrid", (1.0, 1.0))
-    evidence = gather_evidence(EvidenceOptions(("mrr",), resamples=QUICK), ids(2), (old, new), (old, new))
+    evidence = gather_evidence(EvidenceOptions(("mrr",), resamples=QUICK), (old, new), (old, new))
     assert evidence.compare is not None
     assert (evidence.compare.a, evidence.compare.b) == ("hybrid", "hybrid")
     assert [each.metrics["mrr"].mean for each in evidence.backends] == [0.5, 1.0]
 
 
-def test_slices_are_handed_on() -> None:
-    slices = (SliceEvidence(None, 2, (), None),)
+def test_cases_with_tags_give_slices() -> None:
+    tagged = Case("q1", "a query", (parse_anchor("a.py"),), 10, line=1, tags=("x",))
     options = EvidenceOptions(("mrr",), resamples=QUICK)
-    assert gather_evidence(options, ids(1), [backend("a", (1.0,))], slices=slices).slices == slices
+    (only,) = gather_evidence(options, [backend("a", (1.0,))], cases=[tagged]).slices
+    assert (only.tag, only.n) == ("x", 1)
 
 
 def test_the_same_seed_gives_the_same_evidence_and_another_one_other_bounds() -> None:
     pair = backend("a", (0.0, 0.5, 1.0, 0.25) * 8), backend("b", (0.2, 0.25, 1.0, 1.0) * 8)
     one, again, other = (
-        gather_evidence(EvidenceOptions(("mrr",), seed=seed, resamples=QUICK), ids(32), pair, pair)
+        gather_evidence(EvidenceOptions(("mrr",), seed=seed, resamples=QUICK), pair, pair)
         for seed in (1, 1, 2)
     )
     assert one == again

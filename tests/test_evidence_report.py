@@ -20,9 +20,9 @@ from cce.domain.evidence import (
     Verdict,
 )
 from cce.domain.report import Report
-from cce.domain.scores import BackendScore
 from cce.report.json.report_v2 import render_json
 from cce.report.text.report import render_text
+from score_rows import score_with_means
 
 DIFFERENCE = DifferenceEvidence(
     per_case=(0.5, 0.25, -0.25, 0.0, None, 1.0, 1.0),
@@ -93,7 +93,7 @@ EVIDENCE = Evidence(
 
 
 def report(evidence: Evidence | None) -> Report:
-    scores = tuple(BackendScore(name, 0.5, 0.5, 0.5, 0.5, None, 0, ()) for name in ("bm25", "hybrid"))
+    scores = tuple(score_with_means(name, (), (0.5, 0.5, 0.5, 0.5)) for name in ("bm25", "hybrid"))
     return Report("src", "hash", 7, scores, None, evidence)
 
 

@@ -7,20 +7,22 @@ from dataclasses import dataclass, field
 
 import pytest
 
+import score_rows
 from cce.domain.anchor import parse_anchor
 from cce.domain.case import Case, FixtureSet
 from cce.domain.evidence import EvidenceOptions
 from cce.domain.gate import GateOutcome, GatePolicy, GateReport, Level, Limits, Reason, Rule
 from cce.domain.report import Report
-from cce.domain.scores import BackendScore, CaseScore, TokenScore
+from cce.domain.scores import BackendScore
 from cce.errors import UnknownNameError, UsageError
 from cce.measurement.evidence.gathering import gather_evidence
-from cce.measurement.figures import reported_figures
 from cce.measurement.gate.baseline import accept, as_saved, pair_with_baseline, require_unique, score_in
 from cce.measurement.gate.policy_tables import PolicyError
-from cce.measurement.gate.rules import Measured, floor_metrics, judge_gate
+from cce.measurement.gate.rules import floor_metrics, judge_gate
+from cce.measurement.matching.matches import TokenScore
 from cce.measurement.reports.reading import SavedReport
-from cce.measurement.scoring import summarize
+from cce.measurement.scoring import with_saved_metrics
+from score_rows import score_of
 
 GO, REVIEW, BLOCK = GateOutcome.GO, GateOutcome.REVIEW, GateOutcome.BLOCK
 
@@ -38,13 +40,13 @@ class Row:
 
 
 def score(rows: Mapping[str, Row], backend: str = "hybrid") -> BackendScore:
-    return summarize(backend, [_case_score(name, row) for name, row in rows.items()])
+    return score_of(backend, [_case_score(name, row) for name, row in rows.items()])
 
 
-def _case_score(name: str, row: Row) -> CaseScore:
+def _case_score(name: str, row: Row) -> score_rows.Row:
     mrr = 0.0 if row.rank is None else 1.0 / row.rank
     tokens = None if row.tokens is None else TokenScore(row.tokens, row.tokens, row.tokens)
-    return CaseScore(name, row.k, row.recall, row.recall, mrr, row.recall, row.rank, tokens)
+    return score_rows.Row(name, row.k, row.recall, row.recall, mrr, row.recall, row.rank, tokens)
 
 
 @dataclass(frozen=True)
@@ -86,11 +88,10 @@ def ask(
     evidence = None
     if rules.evidence is not None:
         sides = tuple(
-            reported_figures(rules.evidence.metrics, side) for side in (pair.baseline, pair.candidate)
+            with_saved_metrics(side, rules.evidence.metrics) for side in (pair.baseline, pair.candidate)
         )
-        ids = [case.id for case in pair.candidate.cases]
-        evidence = gather_evidence(rules.evidence, ids, sides, (sides[0], sides[1]))
-    measured = Measured(candidate, reported_figures(floor_metrics(policy), candidate).metrics)
+        evidence = gather_evidence(rules.evidence, sides, (sides[0], sides[1]))
+    measured = with_saved_metrics(candidate, floor_metrics(policy))
     reasons = judge_gate(policy, fixtures, measured, pair, evidence)
     report = Report("src", "hash", len(now), (pair.baseline, pair.candidate), None, evidence)
     return GateReport(policy, fixtures, "0" * 64, candidate, report, reasons, is_strict)
@@ -461,14 +462,14 @@ def test_a_baseline_without_a_common_case_is_foreign() -> None:
 
 def test_what_was_measured_is_rounded_as_the_baseline_was() -> None:
     pair = pair_with_baseline(score(recalled(a=2 / 3)), as_saved(score(recalled(a=2 / 3))), "")
-    assert pair.candidate.recall == pair.baseline.recall == 0.666667
-    assert pair.candidate.cases[0].recall == 0.666667
+    assert pair.candidate.mean("recall") == pair.baseline.mean("recall") == 0.666667
+    assert pair.candidate.columns["recall"] == (0.666667,)
 
 
 def test_cases_are_paired_by_id_in_the_order_of_the_set() -> None:
     pair = pair_with_baseline(score(ranked(a=1, new=1, b=2)), score(ranked(b=3, gone=1, a=1)), "")
-    assert [case.id for case in pair.candidate.cases] == ["a", "b"]
-    assert [case.first_relevant_rank for case in pair.baseline.cases] == [1, 3]
+    assert pair.candidate.ids == ("a", "b")
+    assert pair.baseline.first_relevant_ranks == (1, 3)
     assert (pair.unpaired, pair.removed) == (("new",), ("gone",))
 
 

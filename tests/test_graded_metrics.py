@@ -12,7 +12,7 @@ from cce.domain.case import Case
 from cce.domain.chunk import Chunk
 from cce.domain.ranking import Hit
 from cce.measurement.matching.ideals import IndexedChunks
-from cce.measurement.matching.matches import Judgment, judge
+from cce.measurement.matching.matches import CaseMatch, match_case
 from cce.measurement.metrics.graded import average_precision, ndcg, ndcg_linear
 from cce.measurement.metrics.ranked import recall
 from cce.numerals import format_score
@@ -29,16 +29,16 @@ def case(*expected: str, k: int = 10, grades: dict[str, int] | None = None) -> C
     return Case("q1", "a query", anchors, k, line=1, grades=MappingProxyType(grades or {}))
 
 
-def judgment(returned: tuple[int, ...], everything: tuple[int, ...], k: int) -> Judgment:
-    """A judgment with one anchor per grade 1 to 3, so that a hit matches the anchor of its grade."""
+def match(returned: tuple[int, ...], everything: tuple[int, ...], k: int) -> CaseMatch:
+    """A match with one anchor per grade 1 to 3, so that a hit matches the anchor of its grade."""
     matches = tuple((grade - 1,) if grade else () for grade in returned[:k])
-    return Judgment(k, matches, (1, 2, 3), tuple(sorted(everything, reverse=True))[:k])
+    return CaseMatch(k, matches, (1, 2, 3), tuple(sorted(everything, reverse=True))[:k])
 
 
 # The figures of Burges' gain 2^grade - 1: grade 2 gains 3, grade 1 gains 1.
 # DCG = 3 / log2(3) + 1 / log2(4) + 3 / log2(6) = 1.892789 + 0.5 + 1.160558 = 3.553347
 # ideal = 3 / log2(2) + 3 / log2(3) + 1 / log2(4) = 3 + 1.892789 + 0.5 = 5.392789
-QUOTED = judgment((0, 2, 1, 0, 2), (2, 2, 1), k=5)
+QUOTED = match((0, 2, 1, 0, 2), (2, 2, 1), k=5)
 
 
 def test_ndcg_of_the_quoted_ranking() -> None:
@@ -59,7 +59,7 @@ def test_average_precision_of_the_quoted_ranking() -> None:
 
 @pytest.mark.parametrize(("k", "expected"), [(1, 0.0), (2, 0.5), (5, 1.0)])
 def test_recall_of_the_two_best_chunks_grows_with_k(k: int, expected: float) -> None:
-    best = Judgment(k, ((), (0,), (), (), (1,))[:k], (2, 2))
+    best = CaseMatch(k, ((), (0,), (), (), (1,))[:k], (2, 2))
     assert recall(best) == expected
 
 
@@ -73,34 +73,34 @@ def test_recall_of_the_two_best_chunks_grows_with_k(k: int, expected: float) -> 
     ],
 )
 def test_the_cut_applies_to_the_ideal_as_well(k: int, of_ndcg: float, of_ap: float) -> None:
-    cut = judgment((0, 2, 1, 0, 2), (2, 2, 1), k)
+    cut = match((0, 2, 1, 0, 2), (2, 2, 1), k)
     assert ndcg(cut) == pytest.approx(of_ndcg, abs=1e-6)
     assert average_precision(cut) == pytest.approx(of_ap, abs=1e-15)
 
 
 def test_more_relevant_chunks_than_k_still_allow_a_perfect_figure() -> None:
-    full = judgment((1, 1), (1,) * 50, k=2)
+    full = match((1, 1), (1,) * 50, k=2)
     assert (ndcg(full), ndcg_linear(full), average_precision(full)) == (1.0, 1.0, 1.0)
 
 
 def test_a_case_without_a_relevant_chunk_in_the_index_is_undefined() -> None:
-    lost = judgment((0, 0), (), k=5)
+    lost = match((0, 0), (), k=5)
     assert (ndcg(lost), ndcg_linear(lost), average_precision(lost)) == (None, None, None)
 
 
 def test_an_empty_ranking_is_defined_and_zero() -> None:
-    nothing = judgment((), (3,), k=5)
+    nothing = match((), (3,), k=5)
     assert (ndcg(nothing), ndcg_linear(nothing), average_precision(nothing)) == (0.0, 0.0, 0.0)
 
 
 def test_a_hit_has_the_highest_grade_among_the_anchors_it_matches() -> None:
     labelled = case("a.py", "a.py@1-3", "b.py", grades={"a.py@1-3": 3, "a.py": 2})
     ranking = tuple(Hit(each, 1.0) for each in (chunk("a.py", 1, 2), chunk("a.py", 9, 9), chunk("c.py")))
-    assert judge(labelled, ranking).hit_grades == (3, 2, 0)
+    assert match_case(labelled, ranking).hit_grades == (3, 2, 0)
 
 
 def test_a_duplicate_anchor_does_not_raise_a_grade() -> None:
-    assert judge(case("a.py", "a.py"), (Hit(chunk("a.py"), 1.0),)).hit_grades == (1,)
+    assert match_case(case("a.py", "a.py"), (Hit(chunk("a.py"), 1.0),)).hit_grades == (1,)
 
 
 def test_the_ideal_counts_chunks_and_not_anchors() -> None:
@@ -153,7 +153,7 @@ def test_counting_by_file_and_kind_finds_what_judging_every_chunk_finds(
     grades: dict[str, int], chunks: list[Chunk], k: int
 ) -> None:
     labelled = case(*grades, k=k, grades=grades)
-    everything = judge(case(*grades, k=99, grades=grades), tuple(Hit(each, 1.0) for each in chunks))
+    everything = match_case(case(*grades, k=99, grades=grades), tuple(Hit(each, 1.0) for each in chunks))
     relevant = sorted((grade for grade in everything.hit_grades if grade), reverse=True)
     assert IndexedChunks(chunks).ideal(labelled) == tuple(relevant[:k])
 
@@ -179,7 +179,7 @@ def from_scratch(returned: list[int], elsewhere: list[int], k: int, *, linear: b
 @settings(deadline=None, max_examples=150)
 def test_ndcg_is_what_a_second_reading_of_its_definition_gives(run: tuple[list[int], list[int], int]) -> None:
     returned, elsewhere, k = run
-    judged = judgment(tuple(returned), tuple(g for g in returned + elsewhere if g), k)
+    judged = match(tuple(returned), tuple(g for g in returned + elsewhere if g), k)
     for metric, linear in ((ndcg, False), (ndcg_linear, True)):
         expected = from_scratch(returned, elsewhere, k, linear=linear)
         figure = metric(judged)
@@ -198,7 +198,7 @@ def test_trec_eval_agrees(run: tuple[list[int], list[int], int]) -> None:
     if not returned or not n_relevant:
         return  # trec_eval leaves a query without results out and calls the undefined 0
     scored = {f"d{n}": float(-n) for n in range(len(returned))}
-    judged = judgment(tuple(returned), tuple(g for g in grades.values() if g), k)
+    judged = match(tuple(returned), tuple(g for g in grades.values() if g), k)
 
     def of_trec(gains: dict[str, int], measure: str) -> float:
         evaluator = pytrec_eval.RelevanceEvaluator({"q": gains}, {f"{measure}.{k}"})

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from cce.domain.report import Report
-from cce.domain.scores import BackendScore, CaseScore, TokenScore
+from cce.domain.scores import TOKEN_METRICS, BackendScore
 from cce.measurement.evidence.comparison import compare
+from cce.measurement.matching.matches import TokenScore
 from cce.measurement.metrics import harmonic_mean
-from cce.measurement.scoring import summarize
 from cce.report.json.report_v2 import render_json
 from cce.report.text.report import render_text
 from oracle import Oracle
+from score_rows import Row, score_of
 
 NAMES = ("express", "flask", "psutil", "requests", "ruby-sinatra", "rxjs", "serde_derive")
 
@@ -35,20 +36,19 @@ def tokens_of(row: dict[str, Any]) -> TokenScore | None:
     return TokenScore(*(float(row["tokens"][key]) for key in ("precision", "recall", "iou")))
 
 
-def case_of(row: dict[str, Any], n_anchors: int) -> CaseScore:
+def case_of(row: dict[str, Any], n_anchors: int) -> Row:
     k, rank = row["k"], row["first_relevant_rank"]
     precision = round(float(row["precision_at_k"]) * k) / k
     recall = round(float(row["recall"]) * n_anchors) / n_anchors
     mrr = 1.0 / rank if rank else 0.0
-    return CaseScore(
-        row["id"], k, precision, recall, mrr, harmonic_mean(precision, recall), rank, tokens_of(row)
-    )
+    return Row(row["id"], k, precision, recall, mrr, harmonic_mean(precision, recall), rank, tokens_of(row))
 
 
 def backend_of(row: dict[str, Any], counts: dict[str, int]) -> BackendScore:
-    score = summarize(row["backend"], [case_of(each, counts[each["id"]]) for each in row["per_query"]])
+    score = score_of(row["backend"], [case_of(each, counts[each["id"]]) for each in row["per_query"]])
     # Lines have no counts to rebuild from: six decimals are all there is of the token figures.
-    return score._replace(tokens=tokens_of(row))
+    tokens = dict(zip(TOKEN_METRICS, tokens_of(row) or (), strict=False))
+    return score._replace(means={**score.means, **tokens})
 
 
 def rebuilt(oracle: Oracle, name: str, a: str, b: str) -> Report:

@@ -7,16 +7,18 @@ import pytest
 
 from cce.domain.comparison import Comparison, Difference, PairedTest
 from cce.domain.report import Report
-from cce.domain.scores import METRICS, BackendScore, CaseScore, TokenScore
+from cce.domain.scores import METRICS, BackendScore
+from cce.measurement.matching.matches import TokenScore
 from cce.report.json.report_v2 import render_json
+from score_rows import Row, score_with_means
 
 
-def case(name: str = "q1", rank: int | None = 2, tokens: TokenScore | None = None) -> CaseScore:
-    return CaseScore(name, 5, 1 / 128, 0.25, 0.5, 0.125, rank, tokens)
+def case(name: str = "q1", rank: int | None = 2, tokens: TokenScore | None = None) -> Row:
+    return Row(name, 5, 1 / 128, 0.25, 0.5, 0.125, rank, tokens)
 
 
-def backend(*cases: CaseScore, tokens: TokenScore | None = None, n_ranged: int = 0) -> BackendScore:
-    return BackendScore("bm25", 16 / 35, 1.0, 19 / 21, 57 / 98, tokens, n_ranged, cases)
+def backend(*cases: Row, tokens: TokenScore | None = None) -> BackendScore:
+    return score_with_means("bm25", cases, (16 / 35, 1.0, 19 / 21, 57 / 98), tokens)
 
 
 def report(
@@ -64,9 +66,7 @@ def test_a_case_without_a_relevant_hit_has_a_null_rank() -> None:
 
 
 def test_ranged_cases_carry_token_figures_and_the_backend_counts_them() -> None:
-    scored = backend(
-        case(), case("q2", tokens=TokenScore(0.5, 1.0, 0.25)), tokens=TokenScore(0.5, 1.0, 0.25), n_ranged=1
-    )
+    scored = backend(case(), case("q2", tokens=TokenScore(0.5, 1.0, 0.25)), tokens=TokenScore(0.5, 1.0, 0.25))
     (row,) = json.loads(render_json(report(scored)))["backends"]
     figures = {"iou": "0.250000", "precision": "0.500000", "recall": "1.000000"}
     assert row["tokens"] == {**figures, "queries": 1}
@@ -131,14 +131,14 @@ def test_a_path_that_is_not_utf8_still_gives_valid_json() -> None:
 
 
 def test_a_figure_that_is_not_a_number_is_refused() -> None:
-    broken = CaseScore("q1", 5, math.nan, 0.0, 0.0, 0.0, None, None)
+    broken = Row("q1", 5, math.nan, 0.0, 0.0, 0.0, None, None)
     with pytest.raises(ValueError, match="nan has no text form"):
         render_json(report(backend(broken)))
 
 
 def test_keys_are_sorted_at_every_level_and_no_line_ends_in_a_blank() -> None:
     text = render_json(
-        report(backend(case(tokens=TokenScore(0.5, 0.5, 0.5)), tokens=TokenScore(0.5, 0.5, 0.5), n_ranged=1))
+        report(backend(case(tokens=TokenScore(0.5, 0.5, 0.5)), tokens=TokenScore(0.5, 0.5, 0.5)))
     )
     assert json.dumps(json.loads(text), ensure_ascii=False, indent=2, sort_keys=True) + "\n" == text
     assert all(line == line.rstrip() for line in text.split("\n"))

@@ -4,8 +4,10 @@ import pytest
 
 from cce.domain.comparison import Comparison, Difference, PairedTest
 from cce.domain.report import Report
-from cce.domain.scores import METRICS, BackendScore, CaseScore, TokenScore
+from cce.domain.scores import METRICS, BackendScore
+from cce.measurement.matching.matches import TokenScore
 from cce.report.text.report import render_text
+from score_rows import Row, score_with_means
 
 HEADING = """\
 CCE relevance — ranking quality vs labeled fixtures (cce.relevance/v1)
@@ -17,14 +19,12 @@ CCE relevance — ranking quality vs labeled fixtures (cce.relevance/v1)
 """
 
 
-def case(name: str, tokens: TokenScore | None = None) -> CaseScore:
-    return CaseScore(name, 10, 0.5, 0.5, 0.5, 0.5, 2, tokens)
+def case(name: str, tokens: TokenScore | None = None) -> Row:
+    return Row(name, 10, 0.5, 0.5, 0.5, 0.5, 2, tokens)
 
 
-def backend(
-    name: str, *cases: CaseScore, tokens: TokenScore | None = None, n_ranged: int = 0
-) -> BackendScore:
-    return BackendScore(name, 16 / 35, 1.0, 19 / 21, 1 / 128, tokens, n_ranged, cases)
+def backend(name: str, *cases: Row, tokens: TokenScore | None = None) -> BackendScore:
+    return score_with_means(name, cases, (16 / 35, 1.0, 19 / 21, 1 / 128), tokens)
 
 
 def report(
@@ -52,7 +52,8 @@ def test_a_report_lists_its_backends_in_order() -> None:
 
 
 def test_ranged_cases_add_a_table_of_token_figures() -> None:
-    scored = backend("bm25", tokens=TokenScore(5 / 17, 1.0, 0.25), n_ranged=1)
+    tokens = TokenScore(5 / 17, 1.0, 0.25)
+    scored = backend("bm25", case("q1", tokens), tokens=tokens)
     assert (
         render_text(report(scored)).split("\n", 7)[7]
         == """\

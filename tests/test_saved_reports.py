@@ -11,18 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cce.domain.report import Report
-from cce.domain.scores import CaseScore, TokenScore
+from cce.domain.scores import METRICS, TOKEN_METRICS
 from cce.errors import ReportError
+from cce.measurement.matching.matches import TokenScore
 from cce.measurement.reports.reading import edited_means, parse_saved_report, read_saved_report
-from cce.measurement.scoring import summarize
 from cce.report.json.report_v2 import render_json
 from oracle import Oracle
+from score_rows import Row, score_of
 
 ROWS = (
-    CaseScore("first", 4, 0.25, 0.5, 1.0, 0.333333, 1, TokenScore(0.1, 0.2, 0.3)),
-    CaseScore("sécond", 10**30, 0.0, 0.0, 0.0, 0.0, None, None),
+    Row("first", 4, 0.25, 0.5, 1.0, 0.333333, 1, TokenScore(0.1, 0.2, 0.3)),
+    Row("sécond", 10**30, 0.0, 0.0, 0.0, 0.0, None, None),
 )
-REPORT = Report("src", "hash", 2, (summarize("bm25", ROWS), summarize("hybrid", ROWS[::-1])), None)
+REPORT = Report("src", "hash", 2, (score_of("bm25", ROWS), score_of("hybrid", ROWS[::-1])), None)
 TEXT = render_json(REPORT)
 
 
@@ -49,9 +50,9 @@ def test_what_was_saved_comes_back() -> None:
     saved = parse_saved_report(TEXT.encode(), "old.json")
     assert (saved.path, saved.corpus, saved.embedder) == ("old.json", "src", "hash")
     assert [score.backend for score in saved.backends] == ["bm25", "hybrid"]
-    assert saved.backends[0].cases == ROWS
-    assert saved.backends[0].figures == (0.125, 0.25, 0.5, 0.166667)
-    assert saved.backends[0].tokens == TokenScore(0.1, 0.2, 0.3)
+    assert saved.backends[0].columns == score_of("bm25", ROWS).columns
+    assert [saved.backends[0].mean(name) for name in METRICS] == [0.125, 0.25, 0.5, 0.166667]
+    assert [saved.backends[0].mean(name) for name in TOKEN_METRICS] == [0.1, 0.2, 0.3]
     assert saved.backends[0].n_ranged == 1
 
 
@@ -73,13 +74,16 @@ def test_keys_that_v2_does_not_know_are_ignored() -> None:
         fields["evidence"] = {"alpha": 7}
         fields["backends"][0]["note"] = None
 
-    assert parse_saved_report(with_change(annotate), "old.json").backends[0].cases == ROWS
+    assert (
+        parse_saved_report(with_change(annotate), "old.json").backends[0].columns
+        == score_of("bm25", ROWS).columns
+    )
 
 
 def test_a_byte_order_mark_and_any_layout_are_fine() -> None:
     compact = json.dumps(json.loads(TEXT), separators=(",", ":"))
     raw = b"\xef\xbb\xbf" + compact.encode()
-    assert parse_saved_report(raw, "old.json").backends[0].cases == ROWS
+    assert parse_saved_report(raw, "old.json").backends[0].columns == score_of("bm25", ROWS).columns
 
 
 def test_a_corpus_path_that_is_not_utf_8_comes_back() -> None:
@@ -93,7 +97,7 @@ def test_a_report_of_every_reference_corpus_can_be_read(oracle: Oracle) -> None:
         fields = json.loads(path.read_text("utf-8"))
         saved = read_saved_report(str(path))
         assert [score.backend for score in saved.backends] == ["bm25", "vector", "hybrid"]
-        assert {len(score.cases) for score in saved.backends} == {fields["queries"]}
+        assert {score.n_cases for score in saved.backends} == {fields["queries"]}
 
 
 @pytest.mark.parametrize(

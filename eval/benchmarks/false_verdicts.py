@@ -15,8 +15,9 @@ import sys
 from collections.abc import Callable, Sequence
 
 from cce.domain.evidence import EvidenceOptions, Verdict
-from cce.measurement.evidence.gathering import BackendFigures, gather_evidence
+from cce.measurement.evidence.gathering import gather_evidence
 from cce.measurement.evidence.power import POWER, cases_needed, detectable_effect
+from cce.measurement.scoring import summarize
 
 ALPHA = 0.05
 RESAMPLES = 999
@@ -119,10 +120,14 @@ def verdicts(family: Sequence[str], pairs: Pairs, seed: int) -> set[Verdict]:
 
 
 def _verdicts(figures: dict[str, tuple[list[float], ...]], seed: int) -> set[Verdict]:
-    a, b = (BackendFigures("ab"[side], {name: of[side] for name, of in figures.items()}) for side in (0, 1))
     n = len(next(iter(figures.values()))[0])
+    ids = [str(case) for case in range(n)]
+    a, b = (
+        summarize("ab"[side], ids, [10] * n, [None] * n, {name: of[side] for name, of in figures.items()})
+        for side in (0, 1)
+    )
     options = EvidenceOptions(tuple(figures), ALPHA, seed=seed, resamples=RESAMPLES)
-    compared = gather_evidence(options, [str(case) for case in range(n)], (), (a, b)).compare
+    compared = gather_evidence(options, (), (a, b)).compare
     return {each.verdict for each in compared.metrics.values()} if compared else set()
 
 

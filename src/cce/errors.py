@@ -10,7 +10,8 @@
     ├── GrammarError         a tree-sitter grammar that cannot be loaded
     ├── StoreError           an index store that is damaged, foreign or cannot be written
     ├── EmbedderError        an embedder that does not answer, or answers nonsense
-    └── RankingError         a backend that fails, or whose ranking breaks a law
+    ├── RankingError         a backend that fails, or whose ranking breaks a law
+    └── MetricError          a metric that fails, or whose figure is outside its range
 
 A message is one line: place, fault, way out. Facts are raised where they are known and the place
 is added at the door that knows it. A bad score is a result, not an error.
@@ -61,3 +62,7 @@ class EmbedderError(CceError):
 
 class RankingError(CceError):
     """A backend that fails or returns what is no ranking; the message starts with its name."""
+
+
+class MetricError(CceError):
+    """A metric that fails or leaves its range; the message starts with its name."""

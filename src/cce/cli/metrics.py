@@ -19,8 +19,8 @@ def command(as_json: bool) -> None:
     All are over the first k results of a case. A metric that is undefined for a case (a graded one
     where nothing relevant is indexed, a token one without ranged anchors) leaves that case out.
     """
-    from cce.measurement.metrics.catalog import CATALOG
+    from cce.measurement.metrics.catalog import metric_called, metric_names
     from cce.report.text.metrics import render_metrics_json, render_metrics_text
 
-    entries = [metric.entry for metric in CATALOG.values()]
+    entries = [metric_called(name).entry for name in metric_names()]
     write_result((render_metrics_json if as_json else render_metrics_text)(entries))

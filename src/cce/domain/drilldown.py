@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedHit:
+class ShownHit:
     """One result as judged: `matches` has the 0-based positions of the anchors it matches, ascending.
 
     `rank` is 1-based, lines are 1-based and inclusive. `opening` has the first lines of the chunk, cut
@@ -27,11 +27,11 @@ class JudgedHit:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedRanking:
+class ShownRanking:
     """What one backend answered to one case, best first: at most its k hits."""
 
     backend: str
-    hits: tuple[JudgedHit, ...]
+    hits: tuple[ShownHit, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,4 +47,4 @@ class CaseDrilldown:
     tags: tuple[str, ...]
     critical: bool
     note: str | None
-    rankings: tuple[JudgedRanking, ...]
+    rankings: tuple[ShownRanking, ...]

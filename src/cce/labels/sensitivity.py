@@ -34,24 +34,19 @@ def sensitivity(n_cases: int, saved: SavedReport | None) -> Iterator[Finding]:
 
 def _measured(saved: SavedReport) -> Iterator[Finding]:
     place = on_one_line(saved.path)
-    if len(saved.backends) < 2 or len(saved.backends[0].cases) < 2:
+    if len(saved.backends) < 2 or saved.backends[0].n_cases < 2:
         yield _note(
             f"{place} has no two backends over two cases or more, so it shows no spread of differences"
         )
         return
     a, b = saved.backends[:2]
-    figures = (
-        zip(*(case.figures for case in a.cases), strict=True),
-        zip(*(case.figures for case in b.cases), strict=True),
-    )
-    effect = detectable_effect(len(a.cases), ALPHA) or math.inf
+    effect = detectable_effect(a.n_cases, ALPHA) or math.inf
     found = []
-    for metric, of_a, of_b in zip(METRICS, *figures, strict=True):
-        sd = _sd([y - x for x, y in zip(of_a, of_b, strict=True)])
+    for metric in METRICS:
+        columns = zip(a.columns[metric], b.columns[metric], strict=True)
+        sd = _sd([y - x for x, y in columns if x is not None and y is not None])
         found.append(f"{metric} {format_score(effect * sd)} (sd {format_score(sd)})")
-    yield _note(
-        f"between {a.backend} and {b.backend} in {place}, {len(a.cases)} cases find {', '.join(found)}"
-    )
+    yield _note(f"between {a.backend} and {b.backend} in {place}, {a.n_cases} cases find {', '.join(found)}")
 
 
 def _sd(values: Sequence[float]) -> float:

@@ -1,59 +1,98 @@
-"""Fixture set and rankings in, the score of one backend out: a row per case, and their means."""
+"""Fixture set and rankings in, the score of one backend out: a column per metric, and their means."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from cce.domain.case import Case, FixtureSet
+from cce.domain.case import FixtureSet
+from cce.domain.chunk import Chunk
 from cce.domain.ranking import Ranking
-from cce.domain.scores import BackendScore, CaseScore, TokenScore
-from cce.measurement import metrics
-from cce.measurement.matching.matches import judge
+from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, Column
+from cce.errors import UsageError
+from cce.measurement.matching.ideals import IndexedChunks
+from cce.measurement.matching.matches import match_case
 from cce.measurement.matching.spans import LineWeights, token_score
+from cce.measurement.metrics.catalog import CATALOG, metric_called
+from cce.measurement.metrics.ranked import first_relevant_rank
 from cce.numerals import mean
 
 
-def score_backend(
-    name: str, fixtures: FixtureSet, rankings: Sequence[Ranking], weights: LineWeights
+class SetScorer:
+    """Scores the rankings of one fixture set over one index, backend after backend."""
+
+    def __init__(
+        self, fixtures: FixtureSet, chunks: Iterable[Chunk], metrics: Iterable[str], weights: LineWeights
+    ) -> None:
+        """`metrics` are scored besides those of every report; raises UnknownNameError.
+
+        `chunks` are all of the index; only metrics that need the index look at them.
+        """
+        self._fixtures = fixtures
+        self._weights = weights
+        is_ranged = any(case.is_ranged for case in fixtures.cases)
+        reported = (*METRICS, *TOKEN_METRICS) if is_ranged else METRICS
+        self._metrics = [metric_called(name) for name in dict.fromkeys((*reported, *metrics))]
+        self._ideals: Sequence[tuple[int, ...]] = [()] * len(fixtures.cases)
+        if any(metric.needs_index for metric in self._metrics):
+            indexed = IndexedChunks(chunks)
+            self._ideals = [indexed.ideal(case) for case in fixtures.cases]
+
+    def score(self, backend: str, rankings: Sequence[Ranking]) -> BackendScore:
+        """Score one ranking per case, in case order; an empty ranking scores 0 and stays in the means."""
+        cases = self._fixtures.cases
+        columns: list[list[float | None]] = [[] for _ in self._metrics]
+        ranks: list[int | None] = []
+        for case, ranking, ideal in zip(cases, rankings, self._ideals, strict=True):
+            match = match_case(case, ranking, ideal, token_score(case, ranking, self._weights))
+            ranks.append(first_relevant_rank(match))
+            for metric, column in zip(self._metrics, columns, strict=True):
+                column.append(metric.figure(match))
+        named = {metric.name: tuple(column) for metric, column in zip(self._metrics, columns, strict=True)}
+        return summarize(backend, [case.id for case in cases], [case.k for case in cases], ranks, named)
+
+
+def summarize(
+    backend: str,
+    ids: Iterable[str],
+    ks: Iterable[int],
+    first_relevant_ranks: Iterable[int | None],
+    columns: Mapping[str, Column],
 ) -> BackendScore:
-    """Score one ranking per case, in case order; an empty ranking scores 0 and stays in the means."""
-    pairs = zip(fixtures.cases, rankings, strict=True)
-    return summarize(name, [score_case(case, ranking, weights) for case, ranking in pairs])
+    """The score with these columns, over at least one case, and their plain means."""
+    means = {metric: mean_of_defined(column) for metric, column in columns.items()}
+    return BackendScore(backend, tuple(ids), tuple(ks), tuple(first_relevant_ranks), columns, means)
 
 
-def score_case(case: Case, ranking: Ranking, weights: LineWeights) -> CaseScore:
-    """All figures of one case."""
-    judgment = judge(case, ranking)
-    return CaseScore(
-        id=case.id,
-        k=case.k,
-        precision_at_k=metrics.precision_at_k(judgment),
-        recall=metrics.recall(judgment),
-        mrr=metrics.reciprocal_rank(judgment),
-        f1=metrics.f1(judgment),
-        first_relevant_rank=metrics.first_relevant_rank(judgment),
-        tokens=token_score(case, ranking, weights),
+def mean_of_defined(column: Column) -> float | None:
+    """The mean of the figures that are defined; None if none is."""
+    defined = [figure for figure in column if figure is not None]
+    return mean(defined) if defined else None
+
+
+def select_cases(score: BackendScore, positions: Sequence[int]) -> BackendScore:
+    """The score of the cases at `positions` alone, in that order."""
+    return summarize(
+        score.backend,
+        [score.ids[at] for at in positions],
+        [score.ks[at] for at in positions],
+        [score.first_relevant_ranks[at] for at in positions],
+        {metric: tuple(column[at] for at in positions) for metric, column in score.columns.items()},
     )
 
 
-def summarize(name: str, cases: Sequence[CaseScore]) -> BackendScore:
-    """The plain means over `cases`, at least one; token figures over the ranged ones only."""
-    ranged = [case.tokens for case in cases if case.tokens is not None]
-    return BackendScore(
-        backend=name,
-        precision_at_k=mean([case.precision_at_k for case in cases]),
-        recall=mean([case.recall for case in cases]),
-        mrr=mean([case.mrr for case in cases]),
-        f1=mean([case.f1 for case in cases]),
-        tokens=_mean_tokens(ranged) if ranged else None,
-        n_ranged=len(ranged),
-        cases=tuple(cases),
-    )
+def with_saved_metrics(score: BackendScore, metrics: Iterable[str]) -> BackendScore:
+    """The score of a saved report with a column for each of `metrics`.
 
-
-def _mean_tokens(scores: Sequence[TokenScore]) -> TokenScore:
-    return TokenScore(
-        precision=mean([score.precision for score in scores]),
-        recall=mean([score.recall for score in scores]),
-        iou=mean([score.iou for score in scores]),
-    )
+    Raises UnknownNameError, and UsageError for a metric that a saved report cannot have.
+    """
+    columns = dict(score.columns)
+    for name in metrics:
+        if metric_called(name).needs_index:
+            saved = ", ".join(known for known, metric in CATALOG.items() if not metric.needs_index)
+            raise UsageError(
+                f"metric {name!r} needs the rankings and the index, which a saved report does not hold: "
+                f"use {saved}, or cce relevance --compare"
+            )
+        columns.setdefault(name, (None,) * score.n_cases)  # token figures of a set without ranges
+    means = {name: mean_of_defined(column) for name, column in columns.items() if name not in score.means}
+    return score._replace(columns=columns, means={**score.means, **means})

@@ -23,7 +23,7 @@ from cce.measurement.fixtures.line import Header
 from cce.measurement.fixtures.notices import notices
 from cce.measurement.fixtures.reading import read_fixture_set, stream_entries
 from cce.measurement.matching.spans import LineWeights
-from cce.measurement.scoring import score_backend
+from cce.measurement.scoring import SetScorer
 from cce.quoting import on_one_line, quoted
 from cce.retrieval.corpus.membership import notices_of_read
 from cce.retrieval.indexing.cache import Cache
@@ -34,8 +34,7 @@ from cce.work_tree import is_outside
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison
-    from cce.domain.evidence import Evidence, EvidenceOptions
-    from cce.measurement.evidence.gathering import BackendFigures
+    from cce.domain.evidence import EvidenceOptions
 
 
 _CI_VALUES = ("true", "1")
@@ -58,11 +57,10 @@ class Plan(NamedTuple):
 
 
 class Measurement(NamedTuple):
-    """What each backend answered, what it scored, and its figures in the metrics wanted, in report order."""
+    """What each backend answered and what it scored, in report order."""
 
     rankings: Mapping[str, Sequence[Ranking]]
     scores: tuple[BackendScore, ...]
-    figures: tuple[BackendFigures, ...]
 
 
 class Evaluation(NamedTuple):
@@ -100,18 +98,10 @@ def index_corpus(plan: Plan, corpus: str, watch: Watch) -> IndexedCorpus:
 
 def measure_backends(plan: Plan, fixtures: FixtureSet, index: Index, watch: Watch) -> Measurement:
     """Rank and score every case on every backend of `plan`."""
-    weights = LineWeights(index.outer_chunks_of)
     rankings = rank_cases(plan.backends, index, fixtures.cases, watch)
-    scores = tuple(score_backend(name, fixtures, ranked, weights) for name, ranked in rankings.items())
-    if plan.evidence is None:
-        return Measurement(rankings, scores, ())
-
-    from cce.measurement.figures import FigureReader  # only evidence needs more than the scores
-
-    reader = FigureReader(plan.evidence.metrics, fixtures.cases, index.chunks)
-    return Measurement(
-        rankings, scores, tuple(reader.read(score, rankings[score.backend]) for score in scores)
-    )
+    metrics = () if plan.evidence is None else plan.evidence.metrics
+    scorer = SetScorer(fixtures, index.chunks, metrics, LineWeights(index.outer_chunks_of))
+    return Measurement(rankings, tuple(scorer.score(name, ranked) for name, ranked in rankings.items()))
 
 
 def report_on(
@@ -119,7 +109,12 @@ def report_on(
 ) -> Report:
     """The report of what was measured, with the comparison and the evidence that `plan` asks for."""
     comparison = _compare(*measurement.scores) if plan.is_comparison else None
-    evidence = None if plan.evidence is None else weigh(plan, plan.evidence, fixtures, measurement.figures)
+    evidence = None
+    if plan.evidence is not None:
+        from cce.measurement.evidence.gathering import gather_evidence  # few runs weigh evidence
+
+        pair = (measurement.scores[0], measurement.scores[1]) if plan.is_comparison else None
+        evidence = gather_evidence(plan.evidence, measurement.scores, pair, fixtures.cases)
     n_cases = len(fixtures.cases)
     return Report(corpus, index.embedder.name, n_cases, measurement.scores, comparison, evidence)
 
@@ -128,18 +123,6 @@ def _compare(a: BackendScore, b: BackendScore) -> Comparison:
     from cce.measurement.evidence.comparison import compare  # most runs compare nothing
 
     return compare(a, b)
-
-
-def weigh(
-    plan: Plan, options: EvidenceOptions, fixtures: FixtureSet, figures: Sequence[BackendFigures]
-) -> Evidence:
-    """What the figures of all backends say, and with a comparison those of the two against each other."""
-    from cce.measurement.evidence.gathering import gather_evidence
-    from cce.measurement.evidence.slices import slice_evidence
-
-    ids = [case.id for case in fixtures.cases]
-    pair = (figures[0], figures[1]) if plan.is_comparison else None
-    return gather_evidence(options, ids, figures, pair, slice_evidence(fixtures.cases, figures, pair))
 
 
 def corpus_name(plan: Plan, fixtures: FixtureSet) -> str:

@@ -17,7 +17,7 @@ from cce.errors import UsageError
 from cce.labels.coverage import AnchoredChunks
 from cce.labels.misses import Misses
 from cce.labels.tracking.texts import CorpusTexts
-from cce.measurement.matching.matches import AnchorTable, anchor_grades, judge
+from cce.measurement.matching.matches import AnchorTable, anchor_grades, match_case
 from cce.numerals import ordering_key
 from cce.quoting import on_one_line
 from cce.registry import unknown_name
@@ -89,12 +89,12 @@ class _Explainer:
         system = open_system(name, self._index)
         query = Query(self._case.query)
         account = system.explain(query, self._case.k)
-        judgment = judge(self._case, tuple(hit.hit for hit in account.hits))
-        matched = {position for of_hit in judgment.matches for position in of_hit}
+        match = match_case(self._case, tuple(hit.hit for hit in account.hits))
+        matched = {position for of_hit in match.matches for position in of_hit}
         missed = [position for position in range(len(self.anchors)) if position not in matched]
         return BackendExplanation(
             backend=name,
-            hits=tuple(map(MatchedHit, account.hits, judgment.matches)),
+            hits=tuple(map(MatchedHit, account.hits, match.matches)),
             cut=tuple(MatchedHit(hit, self._matches(hit)) for hit in account.cut),
             misses=tuple(self._misses(system, query, account, missed)),
             terms=account.terms,

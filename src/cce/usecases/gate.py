@@ -23,8 +23,6 @@ from cce.domain.scores import BackendScore
 from cce.errors import ReportError
 from cce.measurement.evidence.comparison import compare
 from cce.measurement.evidence.gathering import gather_evidence
-from cce.measurement.evidence.slices import slice_evidence
-from cce.measurement.figures import reported_figures
 from cce.measurement.fixtures.reading import parse_fixture_set, read_set_file
 from cce.measurement.gate.baseline import (
     BaselinePair,
@@ -36,9 +34,10 @@ from cce.measurement.gate.baseline import (
 )
 from cce.measurement.gate.policy import require_known
 from cce.measurement.gate.policy_tables import PolicyError
-from cce.measurement.gate.rules import Measured, floor_metrics, judge_gate
+from cce.measurement.gate.rules import floor_metrics, judge_gate
 from cce.measurement.matching.drilldown import drill_down
 from cce.measurement.reports.reading import SavedReport, edited_means, read_saved_report
+from cce.measurement.scoring import with_saved_metrics
 from cce.quoting import on_one_line
 from cce.registry import unknown_name
 from cce.report.json.report_v2 import render_json
@@ -284,16 +283,14 @@ def _judge(
     measured = {score.backend: score for score in measurement.scores}
     old = sources.old.get(policy.baseline_backend)
     baseline = as_saved(measured[policy.baseline_backend]) if plan.is_accepting or old is None else old
-    # There are figures only where a floor wants some.
-    figures = {each.backend: each.metrics for each in measurement.figures}
-    candidate = Measured(measured[policy.backend], figures.get(policy.backend, {}))
-    pair = pair_with_baseline(candidate.score, baseline, place)
+    candidate = measured[policy.backend]
+    pair = pair_with_baseline(candidate, baseline, place)
     evidence = None if policy.evidence is None else _weigh(policy.evidence, fixtures, pair)
     gate = GateReport(
         policy=policy,
         fixtures=fixtures,
         digest=sources.digest,
-        candidate=candidate.score,
+        candidate=candidate,
         report=_report(policy, fixtures, pair, evidence, indexed),
         reasons=judge_gate(policy, fixtures, candidate, pair, evidence),
         is_strict=plan.is_strict,
@@ -312,9 +309,9 @@ def _report(
     return Report(
         corpus=_corpus(policy, fixtures),
         embedder=indexed.index.embedder.name,
-        n_queries=len(pair.candidate.cases),
+        n_queries=pair.candidate.n_cases,
         backends=(pair.baseline, pair.candidate),
-        comparison=compare(pair.baseline, pair.candidate),
+        comparison=compare(pair.baseline, pair.candidate, are_saved=True),
         evidence=evidence,
         redaction=indexed.redaction,
     )
@@ -328,14 +325,11 @@ def _corpus(policy: GatePolicy, fixtures: FixtureSet) -> str:
 
 def _weigh(options: EvidenceOptions, fixtures: FixtureSet, pair: BaselinePair) -> Evidence:
     by_id = {case.id: case for case in fixtures.cases}
-    cases = [by_id[case.id] for case in pair.candidate.cases]
     baseline, candidate = (
-        reported_figures(options.metrics, score) for score in (pair.baseline, pair.candidate)
+        with_saved_metrics(score, options.metrics) for score in (pair.baseline, pair.candidate)
     )
     sides = baseline, candidate
-    return gather_evidence(
-        options, [case.id for case in cases], sides, sides, slice_evidence(cases, sides, sides)
-    )
+    return gather_evidence(options, sides, sides, [by_id[name] for name in candidate.ids])
 
 
 def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, indexed: IndexedCorpus) -> Iterator[str]:

@@ -4,44 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cce.domain.comparison import Comparison, Difference
+from cce.domain.comparison import Comparison, Difference, PairedTest
 from cce.domain.scores import METRICS, BackendScore
 from cce.errors import UsageError
 from cce.measurement.evidence.significance import paired_deltas, paired_t_test
+from cce.numerals import MICRO, ordering_key
 
 
-def compare(a: BackendScore, b: BackendScore) -> Comparison:
+def compare(a: BackendScore, b: BackendScore, *, are_saved: bool = False) -> Comparison:
     """Compare `b` against `a` in every metric.
 
-    Raises UsageError unless both scored the same cases, with the same cut-offs, in the same order.
+    Figures that were saved are exact as integers of 1e-6, and so are their differences: no rounding
+    comes in. Raises UsageError unless both scored the same cases, with the same cut-offs, in the same order.
     """
     _require_same_cases(a, b)
-    rows = zip(METRICS, _columns(a), _columns(b), a.figures, b.figures, strict=True)
-    return Comparison(a, b, tuple(_difference(*row) for row in rows))
+    return Comparison(a, b, tuple(_difference(metric, a, b, are_saved=are_saved) for metric in METRICS))
 
 
-def _difference(
-    metric: str, a: Sequence[float], b: Sequence[float], mean_a: float, mean_b: float
-) -> Difference:
+def _difference(metric: str, a: BackendScore, b: BackendScore, *, are_saved: bool) -> Difference:
     # The difference of the means is what a reader gets who subtracts the two report lines; the mean
     # of the deltas can differ from it in the last bits.
-    return Difference(metric, paired_deltas(a, b), mean_b - mean_a, paired_t_test(a, b))
+    of_means = b.mean(metric) - a.mean(metric)
+    if not are_saved:
+        of_a, of_b = _defined(a, metric), _defined(b, metric)
+        return Difference(metric, paired_deltas(of_a, of_b), of_means, paired_t_test(of_a, of_b))
+    micro_a, micro_b = ([*map(ordering_key, _defined(score, metric))] for score in (a, b))
+    per_case = tuple((y - x) / MICRO for x, y in zip(micro_a, micro_b, strict=True))
+    return Difference(metric, per_case, of_means, _in_units(paired_t_test(micro_a, micro_b)))
 
 
-def _columns(score: BackendScore) -> Sequence[Sequence[float]]:
-    """Per metric, in the order of METRICS: one figure per case."""
-    return tuple(zip(*(case.figures for case in score.cases), strict=True))
+def _defined(score: BackendScore, metric: str) -> Sequence[float]:
+    """The column of one of METRICS, which are defined for every case."""
+    return [figure for figure in score.columns[metric] if figure is not None]
+
+
+def _in_units(test: PairedTest) -> PairedTest:
+    """A test on integers of 1e-6 in units of the metric; t and p know no unit."""
+    return test._replace(
+        mean_delta=test.mean_delta / MICRO,
+        ci95_low=None if test.ci95_low is None else test.ci95_low / MICRO,
+        ci95_high=None if test.ci95_high is None else test.ci95_high / MICRO,
+    )
 
 
 def _require_same_cases(a: BackendScore, b: BackendScore) -> None:
-    if len(a.cases) != len(b.cases):
+    if a.n_cases != b.n_cases:
         raise UsageError(
-            f"cannot pair {a.backend} with {b.backend}: {len(a.cases)} and {len(b.cases)} cases; "
+            f"cannot pair {a.backend} with {b.backend}: {a.n_cases} and {b.n_cases} cases; "
             "compare scores of one fixture set"
         )
-    for number, (of_a, of_b) in enumerate(zip(a.cases, b.cases, strict=True), start=1):
-        if (of_a.id, of_a.k) != (of_b.id, of_b.k):
+    rows = zip(a.ids, a.ks, b.ids, b.ks, strict=True)
+    for number, (id_a, k_a, id_b, k_b) in enumerate(rows, start=1):
+        if (id_a, k_a) != (id_b, k_b):
             raise UsageError(
-                f"cannot pair {a.backend} with {b.backend}: case {number} is {of_a.id!r} at k = {of_a.k} "
-                f"and {of_b.id!r} at k = {of_b.k}; compare scores of one fixture set"
+                f"cannot pair {a.backend} with {b.backend}: case {number} is {id_a!r} at k = {k_a} "
+                f"and {id_b!r} at k = {k_b}; compare scores of one fixture set"
             )

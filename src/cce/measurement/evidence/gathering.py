@@ -8,9 +8,10 @@ themselves live in the modules beside.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cce.domain.case import Case
 from cce.domain.evidence import (
     BackendEvidence,
     ComparisonEvidence,
@@ -19,40 +20,30 @@ from cce.domain.evidence import (
     EvidenceOptions,
     FlipMethod,
     Interval,
-    SliceEvidence,
     Verdict,
 )
+from cce.domain.scores import BackendScore, Column
 from cce.measurement.evidence.power import attainable_p, cases_needed, detectable_effect
 from cce.measurement.evidence.randomisation import sign_flip_test, sign_test
 from cce.measurement.evidence.resampling import Bounds, bootstrap_bounds
-from cce.measurement.evidence.significance import paired_deltas
+from cce.measurement.evidence.significance import case_deltas
+from cce.measurement.evidence.slices import slice_evidence
 from cce.measurement.evidence.verdicts import decide, equivalence_interval, holm
 from cce.numerals import MICRO, mean, ordering_key
-
-Figures = Sequence[float | None]
-"""One figure per case, in case order; None where the metric is undefined."""
-
-
-@dataclass(frozen=True, slots=True)
-class BackendFigures:
-    """What one backend reached on every case, by metric."""
-
-    backend: str
-    metrics: Mapping[str, Figures]
 
 
 def gather_evidence(
     options: EvidenceOptions,
-    case_ids: Sequence[str],
-    backends: Sequence[BackendFigures],
-    pair: tuple[BackendFigures, BackendFigures] | None = None,
-    slices: tuple[SliceEvidence, ...] = (),
+    backends: Sequence[BackendScore],
+    pair: tuple[BackendScore, BackendScore] | None = None,
+    cases: Sequence[Case] = (),
 ) -> Evidence:
     """Weigh every backend and, if there is a `pair` (A, B), the difference B - A in every metric.
 
-    All figures are of the cases `case_ids`, in that order; `slices` are handed on.
+    All scores are over the same cases, at least one, and have a column for each metric of `options`.
+    `cases` are those of the set, for slices by tag; none where only saved reports are known.
     """
-    levels = [each.metrics[metric] for each in backends for metric in options.metrics]
+    levels = [score.columns[metric] for score in backends for metric in options.metrics]
     deltas = _family_deltas(options.metrics, *pair) if pair else []
     # All at once: series of one length share the drawing and the walk over the resampled cases.
     bounds = bootstrap_bounds(
@@ -63,26 +54,16 @@ def gather_evidence(
     return Evidence(
         options=options,
         backends=_by_backend(options.metrics, backends, intervals),
-        compare=_compare(options, case_ids, pair, samples) if pair else None,
-        slices=slices,
+        compare=_compare(options, pair, samples) if pair else None,
+        slices=slice_evidence(options.metrics, cases, backends, pair),
     )
 
 
-def case_deltas(a: Figures, b: Figures) -> tuple[float | None, ...]:
-    """Delta b - a per case, within rounding noise 0; None where either side is undefined."""
-    pairs = [(x, y) if x is not None and y is not None else None for x, y in zip(a, b, strict=True)]
-    paired = [pair for pair in pairs if pair]
-    deltas = iter(paired_deltas([x for x, _ in paired], [y for _, y in paired]))
-    return tuple(next(deltas) if pair else None for pair in pairs)
+def _family_deltas(family: Sequence[str], a: BackendScore, b: BackendScore) -> list[tuple[float | None, ...]]:
+    return [case_deltas(a.columns[metric], b.columns[metric]) for metric in family]
 
 
-def _family_deltas(
-    family: Sequence[str], a: BackendFigures, b: BackendFigures
-) -> list[tuple[float | None, ...]]:
-    return [case_deltas(a.metrics[metric], b.metrics[metric]) for metric in family]
-
-
-def _defined(figures: Figures) -> list[float]:
+def _defined(figures: Column) -> list[float]:
     return [figure for figure in figures if figure is not None]
 
 
@@ -90,14 +71,14 @@ def _mean(figures: Sequence[float]) -> float | None:
     return mean(figures) if figures else None
 
 
-def _interval(figures: Figures, bounds: Bounds | None) -> Interval:
+def _interval(figures: Column, bounds: Bounds | None) -> Interval:
     defined = _defined(figures)
     low, high = bounds or (None, None)
     return Interval(_mean(defined), low, high, len(defined), len(figures) - len(defined))
 
 
 def _by_backend(
-    family: Sequence[str], backends: Sequence[BackendFigures], intervals: Sequence[Interval]
+    family: Sequence[str], backends: Sequence[BackendScore], intervals: Sequence[Interval]
 ) -> tuple[BackendEvidence, ...]:
     """`intervals` has those of the first backend for the whole family, then those of the next."""
     remaining = iter(intervals)
@@ -138,14 +119,14 @@ def _deviation(micro: Sequence[int]) -> float | None:
 
 def _compare(
     options: EvidenceOptions,
-    case_ids: Sequence[str],
-    pair: tuple[BackendFigures, BackendFigures],
+    pair: tuple[BackendScore, BackendScore],
     samples: Sequence[_Sample],
 ) -> ComparisonEvidence:
     """`samples` has one entry per metric of the family, whose p values are adjusted together."""
     flips = [sign_flip_test(sample.micro, options.resamples, options.seed) for sample in samples]
     adjusted = holm([p for p, _ in flips])
-    differences = [_difference(options, case_ids, *row) for row in zip(samples, flips, adjusted, strict=True)]
+    ids = pair[0].ids
+    differences = [_difference(options, ids, *row) for row in zip(samples, flips, adjusted, strict=True)]
     a, b = (side.backend for side in pair)
     return ComparisonEvidence(a, b, dict(zip(options.metrics, differences, strict=True)))
 
@@ -181,7 +162,7 @@ def _difference(
     )
 
 
-def _ids_moved(case_ids: Sequence[str], per_case: Figures, direction: int) -> tuple[str, ...]:
+def _ids_moved(case_ids: Sequence[str], per_case: Column, direction: int) -> tuple[str, ...]:
     """Ids of the cases that moved in `direction` (1 up, -1 down) by what rounds to 1e-6 or more."""
     moves = zip(case_ids, per_case, strict=True)
     return tuple(

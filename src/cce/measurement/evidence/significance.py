@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 
 from cce.domain.comparison import PairedTest
+from cce.domain.scores import Column
 from cce.numerals import mean, ordered_sum
 
 NOISE = 16 * 2.0**-52
@@ -19,6 +20,11 @@ CONFIDENCE = 0.95
 def paired_deltas(a: Sequence[float], b: Sequence[float]) -> tuple[float, ...]:
     """Subtract a from b, pair by pair; a difference within rounding noise is 0. The lengths must agree."""
     return tuple(_delta(x, y) for x, y in zip(a, b, strict=True))
+
+
+def case_deltas(a: Column, b: Column) -> tuple[float | None, ...]:
+    """As `paired_deltas`, per case; None where either side is undefined."""
+    return tuple(None if x is None or y is None else _delta(x, y) for x, y in zip(a, b, strict=True))
 
 
 def _delta(a: float, b: float) -> float:

@@ -10,26 +10,34 @@ from collections.abc import Mapping, Sequence
 
 from cce.domain.case import Case
 from cce.domain.evidence import SliceDifference, SliceEvidence, SliceMeans
-from cce.measurement.evidence.gathering import BackendFigures, Figures, case_deltas
+from cce.domain.scores import BackendScore, Column
 from cce.measurement.evidence.randomisation import sign_test
+from cce.measurement.evidence.significance import case_deltas
 from cce.numerals import mean, ordering_key
 
 
 def slice_evidence(
+    metrics: Sequence[str],
     cases: Sequence[Case],
-    backends: Sequence[BackendFigures],
-    pair: tuple[BackendFigures, BackendFigures] | None = None,
+    backends: Sequence[BackendScore],
+    pair: tuple[BackendScore, BackendScore] | None = None,
 ) -> tuple[SliceEvidence, ...]:
     """One entry per tag, in byte order, then one for the cases without; empty if no case has a tag.
 
-    The figures have one entry per case; with a `pair` (A, B) each slice has the difference B - A too.
+    The scores are of `cases`; with a `pair` (A, B) each slice has the difference B - A too.
     """
-    deltas = None if pair is None else _deltas(*pair)
+    deltas = None if pair is None else _deltas(metrics, *pair)
     return tuple(
         SliceEvidence(
             tag=tag,
             n=len(positions),
-            backends=tuple(SliceMeans(each.backend, _means(each.metrics, positions)) for each in backends),
+            backends=tuple(
+                SliceMeans(
+                    score.backend,
+                    {name: _mean_of_defined(score.columns[name], positions) for name in metrics},
+                )
+                for score in backends
+            ),
             compare=None if deltas is None else _differences(deltas, positions),
         )
         for tag, positions in positions_by_tag(cases)
@@ -52,24 +60,20 @@ def positions_by_tag(cases: Sequence[Case]) -> list[tuple[str | None, list[int]]
     return [*by_tag, (None, untagged)] if untagged else by_tag
 
 
-def _means(metrics: Mapping[str, Figures], positions: Sequence[int]) -> dict[str, float | None]:
-    return {name: _mean_of_defined(figures, positions) for name, figures in metrics.items()}
-
-
-def _mean_of_defined(figures: Figures, positions: Sequence[int]) -> float | None:
+def _mean_of_defined(figures: Column, positions: Sequence[int]) -> float | None:
     defined = _defined(figures, positions)
     return mean(defined) if defined else None
 
 
-def _defined(figures: Figures, positions: Sequence[int]) -> list[float]:
+def _defined(figures: Column, positions: Sequence[int]) -> list[float]:
     return [figure for position in positions if (figure := figures[position]) is not None]
 
 
-def _deltas(a: BackendFigures, b: BackendFigures) -> dict[str, Figures]:
-    return {name: case_deltas(figures, b.metrics[name]) for name, figures in a.metrics.items()}
+def _deltas(metrics: Sequence[str], a: BackendScore, b: BackendScore) -> dict[str, Column]:
+    return {name: case_deltas(a.columns[name], b.columns[name]) for name in metrics}
 
 
-def _differences(deltas: Mapping[str, Figures], positions: Sequence[int]) -> dict[str, SliceDifference]:
+def _differences(deltas: Mapping[str, Column], positions: Sequence[int]) -> dict[str, SliceDifference]:
     return {name: _difference(_defined(of_case, positions)) for name, of_case in deltas.items()}
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from cce.domain.case import FixtureSet
 from cce.domain.gate import Acceptance, Move
-from cce.domain.scores import METRICS, BackendScore, CaseScore, TokenScore
+from cce.domain.scores import METRICS, BackendScore, CaseScore
 from cce.errors import UnknownNameError, UsageError
 from cce.measurement.reports.pairing import pair_cases, same_ids_with_other_k
 from cce.measurement.reports.reading import SavedReport
@@ -52,20 +52,21 @@ def pair_with_baseline(candidate: BackendScore, baseline: BackendScore, place: s
 
     The ids of the set are unique. Raises UsageError if nothing can be paired: it is of another set.
     """
-    ks = {case.id: case.k for case in baseline.cases}
-    ids = {case.id for case in candidate.cases}
-    if not any(ks.get(case.id) == case.k for case in candidate.cases):
+    ks = dict(zip(baseline.ids, baseline.ks, strict=True))
+    ids = set(candidate.ids)
+    unpaired = tuple(name for name, k in zip(candidate.ids, candidate.ks, strict=True) if ks.get(name) != k)
+    if len(unpaired) == candidate.n_cases:
         raise UsageError(
             f"{on_one_line(place)}: the baseline shares no case with the set"
-            f"{same_ids_with_other_k(baseline.cases, {case.id: case for case in candidate.cases})}: "
+            f"{same_ids_with_other_k(baseline, candidate)}: "
             "name the baseline of this set, or accept a new one with --accept"
         )
     now, then, _ = pair_cases(as_saved(candidate), baseline, only_shared=True)
     return BaselinePair(
         baseline=then._replace(backend=_name_beside(now.backend, then.backend)),
         candidate=now,
-        unpaired=tuple(case.id for case in candidate.cases if ks.get(case.id) != case.k),
-        removed=tuple(case.id for case in baseline.cases if case.id not in ids),
+        unpaired=unpaired,
+        removed=tuple(name for name in baseline.ids if name not in ids),
     )
 
 
@@ -81,8 +82,8 @@ def require_unique(fixtures: FixtureSet) -> None:
 
 def accept(place: str, then: BackendScore | None, now: BackendScore) -> Acceptance:
     """What moves when `now` takes the place of `then`, which is None for a first baseline."""
-    before = {case.id: case for case in then.cases} if then else {}
-    after = {case.id: case for case in now.cases}
+    before = {} if then is None else {name: then.case(at) for at, name in enumerate(then.ids)}
+    after = {name: now.case(at) for at, name in enumerate(now.ids)}
     kept = [
         (before[name], case) for name, case in after.items() if name in before and before[name].k == case.k
     ]
@@ -90,8 +91,7 @@ def accept(place: str, then: BackendScore | None, now: BackendScore) -> Acceptan
     return Acceptance(
         baseline=place,
         means=tuple(
-            Move(metric, None if then is None else getattr(then, metric), getattr(now, metric))
-            for metric in METRICS
+            Move(metric, None if then is None else then.mean(metric), now.mean(metric)) for metric in METRICS
         ),
         better=tuple(case.id for old, case in kept if _rose(old, case)),
         worse=tuple(case.id for old, case in kept if _rose(case, old)),
@@ -102,43 +102,24 @@ def accept(place: str, then: BackendScore | None, now: BackendScore) -> Acceptan
 
 def as_saved(score: BackendScore) -> BackendScore:
     """The score as a saved report would give it back: every figure rounded to six decimals."""
-    return BackendScore(
-        backend=score.backend,
-        precision_at_k=_rounded(score.precision_at_k),
-        recall=_rounded(score.recall),
-        mrr=_rounded(score.mrr),
-        f1=_rounded(score.f1),
-        tokens=_saved_tokens(score.tokens),
-        n_ranged=score.n_ranged,
-        cases=tuple(map(_saved_case, score.cases)),
+    return score._replace(
+        columns={name: tuple(map(_rounded, column)) for name, column in score.columns.items()},
+        means={name: _rounded(figure) for name, figure in score.means.items()},
     )
 
 
 def _rose(old: CaseScore, new: CaseScore) -> bool:
     """Whether any figure is higher; each is compared as it prints."""
-    pairs = zip(old.figures, new.figures, strict=True)
-    return any(ordering_key(before) < ordering_key(after) for before, after in pairs)
+    return any(_micro(old.figures[name]) < _micro(new.figures[name]) for name in METRICS)
 
 
 def _name_beside(candidate: str, baseline: str) -> str:
     return BASELINE if baseline == candidate else f"{BASELINE}:{baseline}"
 
 
-def _saved_case(case: CaseScore) -> CaseScore:
-    return case._replace(
-        precision_at_k=_rounded(case.precision_at_k),
-        recall=_rounded(case.recall),
-        mrr=_rounded(case.mrr),
-        f1=_rounded(case.f1),
-        tokens=_saved_tokens(case.tokens),
-    )
+def _rounded(figure: float | None) -> float | None:
+    return None if figure is None else ordering_key(figure) / MICRO
 
 
-def _saved_tokens(tokens: TokenScore | None) -> TokenScore | None:
-    if tokens is None:
-        return None
-    return TokenScore(_rounded(tokens.precision), _rounded(tokens.recall), _rounded(tokens.iou))
-
-
-def _rounded(value: float) -> float:
-    return ordering_key(value) / MICRO
+def _micro(figure: float | None) -> int:
+    return 0 if figure is None else ordering_key(figure)

@@ -14,13 +14,13 @@ from cce.domain.case import FixtureSet
 from cce.domain.evidence import EvidenceOptions
 from cce.domain.gate import GatePolicy, Limits
 from cce.measurement.gate.policy_tables import PolicyError, parse_tables, unknown
-from cce.measurement.metrics.catalog import CATALOG, ReportedMetric
+from cce.measurement.metrics.catalog import CATALOG
 from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-SAVED_METRICS = tuple(name for name, metric in CATALOG.items() if isinstance(metric, ReportedMetric))
+SAVED_METRICS = tuple(name for name, metric in CATALOG.items() if not metric.needs_index)
 """The metrics that a saved baseline has."""
 
 

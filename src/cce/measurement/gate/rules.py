@@ -7,31 +7,21 @@ is told in `policy`, how a baseline is paired in `baseline`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 
 from cce.domain.case import FixtureSet
 from cce.domain.evidence import DifferenceEvidence, Evidence, Verdict
 from cce.domain.gate import GatePolicy, Level, Limits, Reason, Rule
-from cce.domain.scores import METRICS, BackendScore, CaseScore
-from cce.measurement.evidence.gathering import Figures
+from cce.domain.scores import METRICS, BackendScore, CaseScore, Column
 from cce.measurement.evidence.slices import positions_by_tag
-from cce.measurement.figures import reported_figures
 from cce.measurement.gate.baseline import BaselinePair
 from cce.measurement.gate.policy_tables import PolicyError
+from cce.measurement.scoring import with_saved_metrics
 from cce.numerals import MICRO, format_score, mean, ordering_key
 from cce.quoting import on_one_line
 
 _N_SHOWN = 10
 _ORDER = {rule: position for position, rule in enumerate(Rule)}
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The candidate on every case of the set: its score, and per metric of a floor its figures, exact."""
-
-    score: BackendScore
-    figures: Mapping[str, Figures]
 
 
 def floor_metrics(policy: GatePolicy) -> tuple[str, ...]:
@@ -43,16 +33,17 @@ def floor_metrics(policy: GatePolicy) -> tuple[str, ...]:
 def judge_gate(
     policy: GatePolicy,
     fixtures: FixtureSet,
-    measured: Measured,
+    measured: BackendScore,
     pair: BaselinePair,
     evidence: Evidence | None,
 ) -> tuple[Reason, ...]:
     """Every reason against the candidate, those that block first, each level in the order of Rule.
 
-    `evidence` is on the paired cases, None if the policy asks for none. Raises PolicyError for a floor
-    under a figure that no case has.
+    `measured` is the candidate on every case of the set, exact, with a column for each floor. `evidence`
+    is on the paired cases, None if the policy asks for none. Raises PolicyError for a floor under a figure
+    that no case has.
     """
-    reasons = [*_critical(policy, fixtures, measured.score, pair), *_unpaired(pair)]
+    reasons = [*_critical(policy, fixtures, measured, pair), *_unpaired(pair)]
     for tag, limits in ((None, policy.limits), *policy.slices.items()):
         reasons += _floors(policy, limits, tag, fixtures, measured)
         reasons += _drops(limits, tag, fixtures, pair)
@@ -66,10 +57,11 @@ def _critical(
     policy: GatePolicy, fixtures: FixtureSet, score: BackendScore, pair: BaselinePair
 ) -> Iterator[Reason]:
     named = {*policy.critical, *(case.id for case in fixtures.cases if case.critical)}
-    before = {case.id: case for case in pair.baseline.cases}
-    for now in score.cases:
-        if now.id in named:
-            yield from _critical_case(now, before.get(now.id))
+    before = {name: at for at, name in enumerate(pair.baseline.ids)}
+    for at, name in enumerate(score.ids):
+        if name in named:
+            then = pair.baseline.case(before[name]) if name in before else None
+            yield from _critical_case(score.case(at), then)
 
 
 def _critical_case(now: CaseScore, then: CaseScore | None) -> Iterator[Reason]:
@@ -82,9 +74,10 @@ def _critical_case(now: CaseScore, then: CaseScore | None) -> Iterator[Reason]:
         return
     if then is None:
         return
-    if ordering_key(now.recall) < ordering_key(then.recall):
-        text = f"recall of {case} fell from {format_score(then.recall)} to {format_score(now.recall)}"
-        yield Reason(Level.BLOCK, Rule.CRITICAL_RECALL, text, "recall", now.recall, then.recall, (now.id,))
+    before, after = then.figures["recall"], now.figures["recall"]
+    if before is not None and after is not None and ordering_key(after) < ordering_key(before):
+        text = f"recall of {case} fell from {format_score(before)} to {format_score(after)}"
+        yield Reason(Level.BLOCK, Rule.CRITICAL_RECALL, text, "recall", after, before, (now.id,))
     limit = then.first_relevant_rank
     if limit is not None and rank > limit:
         text = f"first relevant result of {case} fell from rank {limit} to {rank}"
@@ -92,12 +85,12 @@ def _critical_case(now: CaseScore, then: CaseScore | None) -> Iterator[Reason]:
 
 
 def _floors(
-    policy: GatePolicy, limits: Limits, tag: str | None, fixtures: FixtureSet, measured: Measured
+    policy: GatePolicy, limits: Limits, tag: str | None, fixtures: FixtureSet, measured: BackendScore
 ) -> Iterator[Reason]:
     ids = [case.id for case in fixtures.cases]
     positions = _positions(fixtures, tag)
     for metric, limit in limits.floor.items():
-        figures = _defined(measured.figures[metric], positions)
+        figures = _defined(measured.columns[metric], positions)
         if not figures:
             place = f"{_key(tag)}floor.{metric}"
             raise PolicyError(
@@ -116,7 +109,7 @@ def _floors(
 def _drops(limits: Limits, tag: str | None, fixtures: FixtureSet, pair: BaselinePair) -> Iterator[Reason]:
     for metric, limit in limits.drop.items():
         then, now = (
-            reported_figures((metric,), score).metrics[metric] for score in (pair.baseline, pair.candidate)
+            with_saved_metrics(score, (metric,)).columns[metric] for score in (pair.baseline, pair.candidate)
         )
         shared = [
             at
@@ -130,8 +123,7 @@ def _drops(limits: Limits, tag: str | None, fixtures: FixtureSet, pair: Baseline
         before, after = _means(pair, metric, then, now, shared)
         fall = ordering_key(before) - ordering_key(after)
         if fall > ordering_key(limit):
-            ids = [case.id for case in pair.candidate.cases]
-            worse = [ids[at] for at in shared if _micro(now[at]) < _micro(then[at])]
+            worse = [pair.candidate.ids[at] for at in shared if _micro(now[at]) < _micro(then[at])]
             text = (
                 f"{_prefix(tag)}{metric} fell by {format_score(fall / MICRO)} from {format_score(before)} to "
                 f"{format_score(after)}, limit {format_score(limit)}; worse for {_cases(worse)}"
@@ -177,20 +169,19 @@ def _positions(fixtures: FixtureSet, tag: str | None) -> Sequence[int]:
 def _paired_positions(fixtures: FixtureSet, tag: str | None, pair: BaselinePair) -> Sequence[int]:
     """0-based positions among the paired cases."""
     ids = {fixtures.cases[at].id for at in _positions(fixtures, tag)}
-    return [at for at, case in enumerate(pair.candidate.cases) if case.id in ids]
+    return [at for at, name in enumerate(pair.candidate.ids) if name in ids]
 
 
-def _defined(figures: Figures, positions: Iterable[int]) -> dict[int, float]:
+def _defined(figures: Column, positions: Iterable[int]) -> dict[int, float]:
     return {at: figure for at in positions if (figure := figures[at]) is not None}
 
 
 def _means(
-    pair: BaselinePair, metric: str, then: Figures, now: Figures, shared: Sequence[int]
+    pair: BaselinePair, metric: str, then: Column, now: Column, shared: Sequence[int]
 ) -> tuple[float, float]:
     """Both means over the `shared` positions: as reported where these are all cases, like a reader would."""
-    if metric in METRICS and len(shared) == len(pair.candidate.cases):
-        before, after = getattr(pair.baseline, metric), getattr(pair.candidate, metric)
-        return float(before), float(after)
+    if metric in METRICS and len(shared) == pair.candidate.n_cases:
+        return pair.baseline.mean(metric), pair.candidate.mean(metric)
     return mean([*_defined(then, shared).values()]), mean([*_defined(now, shared).values()])
 
 

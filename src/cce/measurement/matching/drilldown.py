@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from cce.domain.case import Case
 from cce.domain.chunk import Chunk
-from cce.domain.drilldown import CaseDrilldown, JudgedHit, JudgedRanking
+from cce.domain.drilldown import CaseDrilldown, ShownHit, ShownRanking
 from cce.domain.ranking import Ranking
-from cce.measurement.matching.matches import anchor_grades, judge
+from cce.measurement.matching.matches import anchor_grades, match_case
 
 N_OPENING_LINES = 4
 N_LINE_CHARACTERS = 120
@@ -44,11 +44,11 @@ def _case(case: Case, rankings: Mapping[str, Ranking]) -> CaseDrilldown:
     )
 
 
-def _ranking(case: Case, backend: str, ranking: Ranking) -> JudgedRanking:
-    matches = judge(case, ranking).matches
+def _ranking(case: Case, backend: str, ranking: Ranking) -> ShownRanking:
+    matches = match_case(case, ranking).matches
     counted = zip(ranking[: case.k], matches, strict=True)
     hits = (
-        JudgedHit(
+        ShownHit(
             rank=rank,
             path=hit.chunk.file_path,
             first_line=hit.chunk.start_line,
@@ -60,7 +60,7 @@ def _ranking(case: Case, backend: str, ranking: Ranking) -> JudgedRanking:
         )
         for rank, (hit, matched) in enumerate(counted, start=1)
     )
-    return JudgedRanking(backend, tuple(hits))
+    return ShownRanking(backend, tuple(hits))
 
 
 def opening(chunk: Chunk) -> str:

@@ -1,6 +1,6 @@
-"""Case and ranking in, judgment out: which hits touch which anchors.
+"""Case and ranking in, match out: which hits touch which anchors.
 
-Every metric reads the judgment alone, so what matching means is decided here and nowhere else. The
+Every metric reads the match alone, so what matching means is decided here and nowhere else. The
 matrix is kept sparse, a few anchor positions per hit, because most hits touch no anchor at all. What
 the whole index could have given at best is found in `ideals`.
 """
@@ -21,18 +21,28 @@ from cce.domain.ranking import Ranking
 UNGRADED = 1
 
 
-class Judgment(NamedTuple):
+class TokenScore(NamedTuple):
+    """How well the retrieved lines cover the expected ones, weighed by tokens; each in [0, 1]."""
+
+    precision: float
+    recall: float
+    iou: float
+
+
+class CaseMatch(NamedTuple):
     """What the first `k` hits of a ranking touch.
 
     `matches` has one entry per hit, at most `k`: the 0-based positions of the anchors it matches,
     ascending. `grades` has one entry per anchor of the case. `ideal` has the grades of the relevant
-    chunks of the whole index, best first, at most `k`; it is empty as well where nobody looked.
+    chunks of the whole index, best first, at most `k`; it is empty as well where nobody looked. `tokens`
+    says how well the lines of the hits cover the expected ones, None for a case without ranged anchors.
     """
 
     k: int
     matches: tuple[tuple[int, ...], ...]
     grades: tuple[int, ...]
     ideal: tuple[int, ...] = ()
+    tokens: TokenScore | None = None
 
     @property
     def n_anchors(self) -> int:
@@ -45,14 +55,16 @@ class Judgment(NamedTuple):
         return tuple(best_grade(self.grades, matched) for matched in self.matches)
 
 
-def judge(case: Case, ranking: Ranking, ideal: tuple[int, ...] = ()) -> Judgment:
+def match_case(
+    case: Case, ranking: Ranking, ideal: tuple[int, ...] = (), tokens: TokenScore | None = None
+) -> CaseMatch:
     """Match the first k hits of `ranking` against the anchors of `case`.
 
     A hit looks only at the anchors of its file or kind, so many hits times many anchors stays cheap.
     """
     anchors = AnchorTable(case.anchors)
     matches = tuple(anchors.matched_by(hit.chunk) for hit in ranking[: case.k])
-    return Judgment(case.k, matches, anchor_grades(case), ideal)
+    return CaseMatch(case.k, matches, anchor_grades(case), ideal, tokens)
 
 
 def anchor_grades(case: Case) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from itertools import accumulate
 from cce.domain.case import Case
 from cce.domain.chunk import Chunk
 from cce.domain.ranking import Ranking
-from cce.domain.scores import TokenScore
+from cce.measurement.matching.matches import TokenScore
 from cce.tokens import estimate_tokens
 
 Span = tuple[int, int]

@@ -1,4 +1,4 @@
-"""Metrics: a judgment or a case's scores in, a figure in [0, 1] out. The table of them is `catalog`."""
+"""Metrics: a match or a case's scores in, a figure in [0, 1] out. The table of them is `catalog`."""
 
 from cce.measurement.metrics.ranked import (
     f1,

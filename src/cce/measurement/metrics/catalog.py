@@ -1,102 +1,119 @@
 """The metrics by name, in the order in which they are listed. A new one is one more entry here.
 
-Two sorts: a reported metric is read from the row that every report has for a case, so it can be had
-from a saved report as well; a judged one needs the ranking and the index it was made from.
+A metric reads the match of a case with its ranking. Other packages bring metrics as entry points of the
+group `cce.metrics`, each a `Metric`; their figures are checked where they enter.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from cce.domain.metric import MetricEntry
-from cce.domain.scores import METRICS, CaseScore
-from cce.errors import UnknownNameError
-from cce.measurement.matching.matches import Judgment
-from cce.measurement.metrics import graded
-from cce.registry import unknown_name
+from cce.domain.scores import METRICS, MetricEntry
+from cce.errors import MetricError, UnknownNameError
+from cce.measurement.matching.matches import CaseMatch
+from cce.measurement.metrics import graded, ranked
+from cce.registry import Registry, ask_plug_in, unknown_name
 
 DEFAULT_METRICS = METRICS
 UNIT_RANGE = (0, 1)
 
+Figure = Callable[[CaseMatch], float | None]
+"""What a metric makes of one case; None where it is undefined."""
 
-@dataclass(frozen=True, slots=True)
-class ReportedMetric:
-    """`figure` reads one case's row; None where the metric is undefined for that case."""
+
+class Metric(NamedTuple):
+    """A named figure per case, within `range`.
+
+    needs_index  whether it cannot be had from a saved report, which holds neither rankings nor index
+    """
 
     name: str
     definition: str
-    figure: Callable[[CaseScore], float | None]
+    figure: Figure
     range: tuple[int, int] = UNIT_RANGE
+    needs_index: bool = True
 
     @property
     def entry(self) -> MetricEntry:
         """What a list of metrics says of it."""
-        return MetricEntry(self.name, self.definition, self.range, needs_index=False)
+        return MetricEntry(self.name, self.definition, self.range, self.needs_index)
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedMetric:
-    """`figure` takes a judgment with its ideal; None where the metric is undefined for that case."""
-
-    name: str
-    definition: str
-    figure: Callable[[Judgment], float | None]
-    range: tuple[int, int] = UNIT_RANGE
-
-    @property
-    def entry(self) -> MetricEntry:
-        """What a list of metrics says of it."""
-        return MetricEntry(self.name, self.definition, self.range, needs_index=True)
-
-
-Metric = ReportedMetric | JudgedMetric
-
-
-def _hit(case: CaseScore) -> float:
-    return 0.0 if case.first_relevant_rank is None else 1.0
+def _saved(name: str, definition: str, figure: Figure) -> Metric:
+    return Metric(name, definition, figure, needs_index=False)
 
 
 _TABLE: tuple[Metric, ...] = (
-    ReportedMetric("precision_at_k", "relevant results / k", lambda case: case.precision_at_k),
-    ReportedMetric("recall", "matched anchors / anchors", lambda case: case.recall),
-    ReportedMetric("mrr", "1 / rank of the first relevant result, 0 if none", lambda case: case.mrr),
-    ReportedMetric("f1", "harmonic mean of precision_at_k and recall, 0 if both are 0", lambda case: case.f1),
-    ReportedMetric("hit", "1 if any result is relevant, else 0", _hit),
-    JudgedMetric(
+    _saved("precision_at_k", "relevant results / k", ranked.precision_at_k),
+    _saved("recall", "matched anchors / anchors", ranked.recall),
+    _saved("mrr", "1 / rank of the first relevant result, 0 if none", ranked.reciprocal_rank),
+    _saved("f1", "harmonic mean of precision_at_k and recall, 0 if both are 0", ranked.f1),
+    _saved("hit", "1 if any result is relevant, else 0", ranked.hit),
+    Metric(
         "ndcg",
         "DCG / ideal DCG; gain 2^grade - 1, discount log2(1 + rank); the ideal ranks the whole index",
         graded.ndcg,
     ),
-    JudgedMetric("ndcg_linear", "as ndcg with gain = grade, as trec_eval computes it", graded.ndcg_linear),
-    JudgedMetric(
+    Metric("ndcg_linear", "as ndcg with gain = grade, as trec_eval computes it", graded.ndcg_linear),
+    Metric(
         "ap",
         "mean precision at the ranks of the relevant chunks of the index, at most k of them, "
         "0 for those not returned",
         graded.average_precision,
     ),
-    ReportedMetric(
+    _saved(
         "token_iou",
         "overlap / union of retrieved and expected lines, weighed by tokens; ranged cases only",
-        lambda case: None if case.tokens is None else case.tokens.iou,
+        lambda match: None if match.tokens is None else match.tokens.iou,
     ),
-    ReportedMetric(
+    _saved(
         "token_precision",
         "overlap / retrieved lines, weighed by tokens; ranged cases only",
-        lambda case: None if case.tokens is None else case.tokens.precision,
+        lambda match: None if match.tokens is None else match.tokens.precision,
     ),
-    ReportedMetric(
+    _saved(
         "token_recall",
         "overlap / expected lines, weighed by tokens; ranged cases only",
-        lambda case: None if case.tokens is None else case.tokens.recall,
+        lambda match: None if match.tokens is None else match.tokens.recall,
     ),
 )
 
 CATALOG: Mapping[str, Metric] = {metric.name: metric for metric in _TABLE}
 
+# It only finds plug-ins and keeps our names for ourselves: ours are taken from the table.
+_REGISTRY: Registry[Metric] = Registry("metric", dict.fromkeys(CATALOG, f"{__name__}:CATALOG"), "cce.metrics")
+
+
+def metric_names() -> tuple[str, ...]:
+    """Every known metric, those of other packages last."""
+    return _REGISTRY.names()
+
 
 def metric_called(name: str) -> Metric:
     """The metric of that name; raises UnknownNameError that lists the known ones."""
-    if name not in CATALOG:
-        raise UnknownNameError(unknown_name("metric", name, CATALOG))
-    return CATALOG[name]
+    if name in CATALOG:
+        return CATALOG[name]
+    if name not in _REGISTRY:
+        raise UnknownNameError(unknown_name("metric", name, metric_names()))
+    return _checked(_REGISTRY.load(name), _REGISTRY.spell(name), name)
+
+
+def _checked(metric: object, culprit: str, name: str) -> Metric:
+    """A metric of another package, held to its range."""
+    if not isinstance(metric, Metric):
+        raise MetricError(f"{culprit}: must be a Metric, got {type(metric).__name__}")
+    low, high = metric.range
+
+    def figure(match: CaseMatch) -> float | None:
+        value = ask_plug_in(culprit, MetricError, metric.figure, match)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise MetricError(f"{culprit}: a figure is a finite float or None, got {value!r}")
+        if not low <= value <= high:
+            raise MetricError(f"{culprit}: the figure {value} is outside its range {low} to {high}")
+        return float(value)
+
+    return metric._replace(name=name, figure=figure, needs_index=True)

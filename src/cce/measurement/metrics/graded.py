@@ -1,6 +1,6 @@
 """Figures that weigh a hit by its grade or by what the whole index could have given.
 
-A judgment with its `ideal` comes in. Where the index holds no relevant chunk no ranking can be
+A match with its `ideal` comes in. Where the index holds no relevant chunk no ranking can be
 better or worse than another, so the figure is undefined: None.
 """
 
@@ -9,34 +9,34 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-from cce.measurement.matching.matches import Judgment
+from cce.measurement.matching.matches import CaseMatch
 from cce.numerals import ordered_sum
 
 
-def ndcg(judgment: Judgment) -> float | None:
+def ndcg(match: CaseMatch) -> float | None:
     """DCG over ideal DCG (Järvelin & Kekäläinen 2002) with the gain 2^grade - 1 (Burges et al. 2005)."""
-    return _normalized(judgment, lambda grade: 2**grade - 1)
+    return _normalized(match, lambda grade: 2**grade - 1)
 
 
-def ndcg_linear(judgment: Judgment) -> float | None:
+def ndcg_linear(match: CaseMatch) -> float | None:
     """The same with the grade itself as gain, as trec_eval computes it."""
-    return _normalized(judgment, lambda grade: grade)
+    return _normalized(match, lambda grade: grade)
 
 
-def average_precision(judgment: Judgment) -> float | None:
+def average_precision(match: CaseMatch) -> float | None:
     """Precision at the rank of each relevant hit, over as many of them as k results could hold."""
-    if not judgment.ideal:
+    if not match.ideal:
         return None
-    ranks = (rank for rank, grade in enumerate(judgment.hit_grades, start=1) if grade)
+    ranks = (rank for rank, grade in enumerate(match.hit_grades, start=1) if grade)
     precisions = (n_relevant / rank for n_relevant, rank in enumerate(ranks, start=1))
     # What was not returned adds 0. trec_eval divides by all relevant chunks, even where k is smaller.
-    return ordered_sum(precisions) / len(judgment.ideal)
+    return ordered_sum(precisions) / len(match.ideal)
 
 
-def _normalized(judgment: Judgment, gain: Callable[[int], int]) -> float | None:
-    if not judgment.ideal:
+def _normalized(match: CaseMatch, gain: Callable[[int], int]) -> float | None:
+    if not match.ideal:
         return None
-    return _dcg(map(gain, judgment.hit_grades)) / _dcg(map(gain, judgment.ideal))
+    return _dcg(map(gain, match.hit_grades)) / _dcg(map(gain, match.ideal))
 
 
 def _dcg(gains: Iterable[int]) -> float:

@@ -1,36 +1,41 @@
-"""The four figures of every report, from a judgment: pure formulas that see neither chunks nor anchors."""
+"""The four figures of every report, from a match: pure formulas that see neither chunks nor anchors."""
 
 from __future__ import annotations
 
-from cce.measurement.matching.matches import Judgment
+from cce.measurement.matching.matches import CaseMatch
 
 
-def precision_at_k(judgment: Judgment) -> float:
+def precision_at_k(match: CaseMatch) -> float:
     """The share of k that relevant hits fill."""
     # Divide by k, not by the hits returned: answering less than asked is a ranking outcome.
-    return sum(1 for matched in judgment.matches if matched) / judgment.k
+    return sum(1 for matched in match.matches if matched) / match.k
 
 
-def recall(judgment: Judgment) -> float:
+def recall(match: CaseMatch) -> float:
     """The share of the anchors that any hit matches."""
-    return len(set().union(*judgment.matches)) / judgment.n_anchors
+    return len(set().union(*match.matches)) / match.n_anchors
 
 
-def first_relevant_rank(judgment: Judgment) -> int | None:
+def first_relevant_rank(match: CaseMatch) -> int | None:
     """The 1-based rank of the first hit that matches an anchor, None if no hit does."""
-    ranks = (rank for rank, matched in enumerate(judgment.matches, start=1) if matched)
+    ranks = (rank for rank, matched in enumerate(match.matches, start=1) if matched)
     return next(ranks, None)
 
 
-def reciprocal_rank(judgment: Judgment) -> float:
+def reciprocal_rank(match: CaseMatch) -> float:
     """1 / rank of the first relevant hit, 0 without one; its mean over cases is the MRR."""
-    rank = first_relevant_rank(judgment)
+    rank = first_relevant_rank(match)
     return 0.0 if rank is None else 1.0 / rank
 
 
-def f1(judgment: Judgment) -> float:
+def hit(match: CaseMatch) -> float:
+    """1 if any hit is relevant, else 0."""
+    return 1.0 if any(match.matches) else 0.0
+
+
+def f1(match: CaseMatch) -> float:
     """The harmonic mean of precision@k and recall."""
-    return harmonic_mean(precision_at_k(judgment), recall(judgment))
+    return harmonic_mean(precision_at_k(match), recall(match))
 
 
 def harmonic_mean(a: float, b: float) -> float:

@@ -1,25 +1,19 @@
-"""Two saved reports in, one report that compares them out: the cases are paired by their ids.
-
-Saved figures are integers of 1e-6, and so are their differences: no rounding comes in on the way.
-"""
+"""Two saved reports in, one report that compares them out: the cases are paired by their ids."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cce.domain.comparison import Comparison, Difference, PairedTest
 from cce.domain.evidence import Evidence, EvidenceOptions
 from cce.domain.redaction import Redaction
 from cce.domain.report import Report, SavedPair
-from cce.domain.scores import METRICS, BackendScore, CaseScore
+from cce.domain.scores import BackendScore
 from cce.errors import UnknownNameError, UsageError
+from cce.measurement.evidence.comparison import compare
 from cce.measurement.evidence.gathering import gather_evidence
-from cce.measurement.evidence.significance import paired_t_test
-from cce.measurement.figures import reported_figures
 from cce.measurement.reports.reading import SavedReport, edited_means, read_saved_report
-from cce.measurement.scoring import summarize
-from cce.numerals import MICRO, ordering_key
+from cce.measurement.scoring import select_cases, with_saved_metrics
 from cce.quoting import on_one_line, quoted
 from cce.registry import unknown_name
 
@@ -51,9 +45,9 @@ def compare_saved(plan: PairingPlan) -> Report:
     return Report(
         corpus=_either(old.corpus, new.corpus),
         embedder=_either(old.embedder, new.embedder),
-        n_queries=len(a.cases),
+        n_queries=a.n_cases,
         backends=(a, b),
-        comparison=_compare(a, b),
+        comparison=compare(a, b, are_saved=True),
         evidence=None if plan.evidence is None else _weigh(plan.evidence, a, b),
         saved=SavedPair(plan.old, plan.new, n_left_out, notices),
         redaction=new.redaction if new.redaction is old.redaction else Redaction.STANDARD,
@@ -97,80 +91,60 @@ def pair_cases(
 
     Raises UsageError with what differs, or, with `only_shared`, if nothing is shared.
     """
-    olds, news = ({case.id: case for case in score.cases} for score in (old, new))
-    shared = [case.id for case in old.cases if case.id in news and news[case.id].k == case.k]
+    olds, news = ({name: at for at, name in enumerate(score.ids)} for score in (old, new))
+    shared = [name for name, at in olds.items() if name in news and new.ks[news[name]] == old.ks[at]]
     n_left_out = len(olds.keys() | news.keys()) - len(shared)
     if not shared:
         raise UsageError(
-            f"the reports share no case{same_ids_with_other_k(old.cases, news)}: "
+            f"the reports share no case{same_ids_with_other_k(old, new)}: "
             "compare reports of one fixture set, made with the same k"
         )
     if n_left_out == 0:
-        return old, new._replace(cases=tuple(news[name] for name in shared)), 0
+        in_order = select_cases(new, [news[name] for name in shared])
+        return old, in_order._replace(means=new.means), 0  # the means as the file has them
     if not only_shared:
         raise UsageError(
-            f"the reports differ in their cases: {'; '.join(_mismatches(olds, news))}; compare reports of "
+            f"the reports differ in their cases: {'; '.join(_mismatches(old, new))}; compare reports of "
             f"one fixture set, or give --common for the {len(shared)} shared cases"
         )
-    a = summarize(old.backend, [olds[name] for name in shared])
-    b = summarize(new.backend, [news[name] for name in shared])
+    a = select_cases(old, [olds[name] for name in shared])
+    b = select_cases(new, [news[name] for name in shared])
     return a, b, n_left_out
 
 
-def _mismatches(olds: dict[str, CaseScore], news: dict[str, CaseScore]) -> list[str]:
-    other_k = _with_another_k(olds.values(), news)
+def _mismatches(old: BackendScore, new: BackendScore) -> list[str]:
+    olds, news = set(old.ids), set(new.ids)
+    other_k = _with_another_k(old, new)
     groups = (
-        ("only in the old one", [quoted(name) for name in olds if name not in news]),
-        ("only in the new one", [quoted(name) for name in news if name not in olds]),
+        ("only in the old one", [quoted(name) for name in old.ids if name not in news]),
+        ("only in the new one", [quoted(name) for name in new.ids if name not in olds]),
         ("with another k", other_k),
     )
     return [f"{len(names)} {what}: {_first_few(names)}" for what, names in groups if names]
 
 
-def same_ids_with_other_k(olds: Iterable[CaseScore], news: Mapping[str, CaseScore]) -> str:
+def same_ids_with_other_k(old: BackendScore, new: BackendScore) -> str:
     """What to say of two scores that have ids in common, all with different ks; empty if they have none."""
-    differing = _with_another_k(olds, news)
+    differing = _with_another_k(old, new)
     if not differing:
         return ""
     ids = "id they share has another k" if len(differing) == 1 else "ids they share have another k each"
     return f", since the {len(differing)} {ids}: {_first_few(differing)}"
 
 
-def _with_another_k(olds: Iterable[CaseScore], news: Mapping[str, CaseScore]) -> list[str]:
+def _with_another_k(old: BackendScore, new: BackendScore) -> list[str]:
     """Each id that both have, with both ks, where these differ."""
+    news = dict(zip(new.ids, new.ks, strict=True))
     return [
-        f"{quoted(case.id)} ({case.k} and {news[case.id].k})"
-        for case in olds
-        if case.id in news and case.k != news[case.id].k
+        f"{quoted(name)} ({k} and {news[name]})"
+        for name, k in zip(old.ids, old.ks, strict=True)
+        if name in news and k != news[name]
     ]
 
 
-def _compare(a: BackendScore, b: BackendScore) -> Comparison:
-    columns = zip(METRICS, _micro_columns(a), _micro_columns(b), a.figures, b.figures, strict=True)
-    return Comparison(a, b, tuple(_difference(*column) for column in columns))
-
-
-def _difference(metric: str, a: Sequence[int], b: Sequence[int], mean_a: float, mean_b: float) -> Difference:
-    per_case = tuple((y - x) / MICRO for x, y in zip(a, b, strict=True))
-    return Difference(metric, per_case, mean_b - mean_a, _in_units(paired_t_test(a, b)))
-
-
-def _in_units(test: PairedTest) -> PairedTest:
-    """A test on integers of 1e-6 in units of the metric; t and p know no unit."""
-    return test._replace(
-        mean_delta=test.mean_delta / MICRO,
-        ci95_low=None if test.ci95_low is None else test.ci95_low / MICRO,
-        ci95_high=None if test.ci95_high is None else test.ci95_high / MICRO,
-    )
-
-
-def _micro_columns(score: BackendScore) -> Sequence[Sequence[int]]:
-    return tuple(zip(*(map(ordering_key, case.figures) for case in score.cases), strict=True))
-
-
 def _weigh(options: EvidenceOptions, a: BackendScore, b: BackendScore) -> Evidence:
-    pair = reported_figures(options.metrics, a), reported_figures(options.metrics, b)
-    return gather_evidence(options, [case.id for case in a.cases], pair, pair)
+    pair = with_saved_metrics(a, options.metrics), with_saved_metrics(b, options.metrics)
+    return gather_evidence(options, pair, pair)
 
 
 def _backend(report: SavedReport, name: str) -> BackendScore:

@@ -17,8 +17,9 @@ import msgspec
 
 from cce.brackets import is_mostly_brackets
 from cce.domain.redaction import Redaction
-from cce.domain.scores import METRICS, BackendScore, CaseScore, TokenScore
+from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, Column
 from cce.errors import ReportError
+from cce.measurement.scoring import summarize
 from cce.numerals import format_score, mean, ordering_key
 from cce.quoting import on_one_line, quoted
 
@@ -71,11 +72,11 @@ def parse_saved_report(raw: bytes, path: str) -> SavedReport:
 
 def edited_means(path: str, score: BackendScore) -> Iterator[str]:
     """A warning for a backend whose means are not those of its own cases: no two tables would agree."""
-    columns = zip(*(case.figures for case in score.cases), strict=True)
     wrong = [
-        f"{metric} {format_score(told)} (its cases give {format_score(mean(figures))})"
-        for metric, told, figures in zip(METRICS, score.figures, columns, strict=True)
-        if _is_edited(told, figures)
+        f"{metric} {format_score(score.mean(metric))} (its cases give {format_score(mean(figures))})"
+        for metric in METRICS
+        for figures in [[figure for figure in score.columns[metric] if figure is not None]]
+        if _is_edited(score.mean(metric), figures)
     ]
     if wrong:
         yield (
@@ -178,34 +179,29 @@ def _backend_score(row: _BackendRow, n_queries: int) -> BackendScore:
             f"{place} has {len(row.per_query)} cases, but the report counts {n_queries} queries: {_WAY_OUT}"
         )
     _require_unique(f"{place}: case", [case.id for case in row.per_query])
-    cases = tuple(map(_case_score, row.per_query))
-    return BackendScore(
-        backend=row.backend,
-        precision_at_k=float(row.precision_at_k),
-        recall=float(row.recall),
-        mrr=float(row.mrr),
-        f1=float(row.f1),
-        tokens=_token_score(row.tokens),
-        n_ranged=sum(1 for case in cases if case.tokens is not None),
-        cases=cases,
+    cases = row.per_query
+    columns: dict[str, Column] = {
+        metric: tuple(float(getattr(case, metric)) for case in cases) for metric in METRICS
+    }
+    if any(case.tokens is not None for case in cases):
+        for metric in TOKEN_METRICS:
+            columns[metric] = tuple(_token_figure(case.tokens, metric) for case in cases)
+    columns["hit"] = tuple(0.0 if case.first_relevant_rank is None else 1.0 for case in cases)
+    score = summarize(
+        row.backend,
+        [case.id for case in cases],
+        [case.k for case in cases],
+        [case.first_relevant_rank for case in cases],
+        columns,
     )
+    told: dict[str, float | None] = {metric: float(getattr(row, metric)) for metric in METRICS}
+    if row.tokens is not None:
+        told |= {metric: _token_figure(row.tokens, metric) for metric in TOKEN_METRICS}
+    return score._replace(means={**score.means, **told})
 
 
-def _case_score(row: _CaseRow) -> CaseScore:
-    return CaseScore(
-        id=row.id,
-        k=row.k,
-        precision_at_k=float(row.precision_at_k),
-        recall=float(row.recall),
-        mrr=float(row.mrr),
-        f1=float(row.f1),
-        first_relevant_rank=row.first_relevant_rank,
-        tokens=_token_score(row.tokens),
-    )
-
-
-def _token_score(row: _Tokens | None) -> TokenScore | None:
-    return None if row is None else TokenScore(float(row.precision), float(row.recall), float(row.iou))
+def _token_figure(row: _Tokens | None, metric: str) -> float | None:
+    return None if row is None else float(getattr(row, metric.removeprefix("token_")))
 
 
 def _require_unique(noun: str, names: Sequence[str]) -> None:

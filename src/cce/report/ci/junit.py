@@ -99,7 +99,7 @@ def _failure(first: Reason, reasons: Sequence[Reason]) -> Element:
 def _figures(row: CaseRow, score: CaseScore) -> str:
     query = [] if row.drilldown is None else [f"query: {shortened(row.drilldown.query, MAX_TEXT)}"]
     rank = "none" if score.first_relevant_rank is None else str(score.first_relevant_rank)
-    figures = (f"{name}: {format_score(value)}" for name, value in zip(METRICS, score.figures, strict=True))
+    figures = (f"{name}: {format_score(score.figures[name] or 0.0)}" for name in METRICS)
     return "\n".join([*query, f"first relevant rank: {rank}", *figures])
 
 

@@ -85,12 +85,10 @@ def panels(full: FullReport) -> Iterator[Panel]:
     """One per metric: the four of every report, those of token spans, what else the evidence holds."""
     of_columns = columns(full)
     weighed = () if full.report.evidence is None else full.report.evidence.backends
-    for position, metric in enumerate(METRICS):
-        figures = [column.score.figures[position] for column in of_columns]
-        yield _panel(metric, of_columns, figures, weighed)
+    for metric in METRICS:
+        yield _panel(metric, of_columns, [column.score.means[metric] for column in of_columns], weighed)
     for metric, short in TOKEN_LABELS.items():
-        tokens = [column.score.tokens for column in of_columns]
-        means = [None if each is None else getattr(each, metric.removeprefix("token_")) for each in tokens]
+        means = [column.score.means.get(metric) for column in of_columns]
         if any(mean is not None for mean in means):
             yield _panel(metric, of_columns, means, weighed, short)
     for metric in weighed[0].metrics if weighed else ():
@@ -115,7 +113,7 @@ def _mean(
     metric: str, series: int, column: Column, mean: float | None, weighed: BackendEvidence | None
 ) -> Mean:
     interval = None if weighed is None else weighed.metrics.get(metric)
-    if interval is not None and interval.n + interval.n_undefined != len(column.score.cases):
+    if interval is not None and interval.n + interval.n_undefined != column.score.n_cases:
         interval = None  # of other cases than the mean: those that a baseline has, too
     low, high = (None, None) if interval is None else (interval.ci95_low, interval.ci95_high)
     bounds = "" if low is None or high is None else f"[{format_score(low)}, {format_score(high)}]"

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from cce.domain.evidence import Evidence
 from cce.domain.full_report import FullReport
 from cce.domain.redaction import Redaction
-from cce.domain.scores import METRICS
 from cce.numerals import format_score
 from cce.report.html.charts import MovePlot, extent_of, extent_text, move_plot
 from cce.report.html.figures import Panel, Shift, SliceRow, bucket, panels, shift, signed, slices
@@ -136,12 +135,11 @@ def _facts(full: FullReport) -> Iterator[tuple[str, str]]:
 
 def _n_queries(full: FullReport) -> str:
     n_paired = full.report.n_queries
-    n_all = n_paired if full.gate is None else len(full.gate.candidate.cases)
+    n_all = n_paired if full.gate is None else full.gate.candidate.n_cases
     return str(n_all) if n_all == n_paired else f"{n_all}, {n_paired} of them with a baseline"
 
 
 def _table_rows(full: FullReport, rows: Sequence[CaseRow], metric: str) -> Iterator[TableRow]:
-    position = METRICS.index(metric)
     blocking = blocking_by_id(full.gate)
     for row in rows:
         case, delta = row.drilldown, row.deltas.get(metric)
@@ -154,7 +152,7 @@ def _table_rows(full: FullReport, rows: Sequence[CaseRow], metric: str) -> Itera
             cells=tuple(
                 Cell(UNDEFINED, 0, "")
                 if score is None
-                else _cell(score.figures[position], score.first_relevant_rank)
+                else _cell(score.figures[metric] or 0.0, score.first_relevant_rank)
                 for score in row.scores
             ),
             delta=signed(delta) if row.deltas else None,

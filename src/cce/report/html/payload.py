@@ -11,9 +11,9 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from cce.domain.drilldown import CaseDrilldown, JudgedHit
+from cce.domain.drilldown import CaseDrilldown, ShownHit
 from cce.domain.full_report import FullReport
-from cce.domain.scores import METRICS, CaseScore
+from cce.domain.scores import CaseScore
 from cce.numerals import ordering_key
 from cce.quoting import one_line_in_json
 from cce.report.view.changes import label
@@ -55,8 +55,7 @@ def _embedded(fields: Mapping[str, object]) -> str:
 
 
 def _figures(metric: str, scores: Iterable[CaseScore | None]) -> list[int | None]:
-    position = METRICS.index(metric)
-    return [None if score is None else ordering_key(score.figures[position]) for score in scores]
+    return [None if score is None else _micro(score.figures[metric]) for score in scores]
 
 
 def _rank(score: CaseScore | None) -> int | None:
@@ -114,7 +113,7 @@ def _case(
     return [case.k, case.anchors, grades, case.note or 0, rankings]
 
 
-def _hit(hit: JudgedHit, chunks: Callable[[Place], int]) -> list[int]:
+def _hit(hit: ShownHit, chunks: Callable[[Place], int]) -> list[int]:
     place = (hit.path, hit.first_line, hit.last_line, hit.kind, hit.opening)
     return [chunks(place), ordering_key(hit.score), *hit.matches]
 

@@ -99,8 +99,8 @@ def _options(options: EvidenceOptions) -> Json:
 
 
 def _means(score: BackendScore) -> Json:
-    named = zip(METRICS, score.figures, strict=True)
-    return {"backend": score.backend, "cases": len(score.cases), **_scores(dict(named))}
+    means = {metric: score.mean(metric) for metric in METRICS}
+    return {"backend": score.backend, "cases": score.n_cases, **_scores(means)}
 
 
 def _scores(figures: Mapping[str, float]) -> Json:

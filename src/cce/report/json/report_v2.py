@@ -6,11 +6,12 @@ Every field is spelled out, because a contract changes by decision. Scores are s
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from cce.domain.redaction import Redaction
 from cce.domain.report import Report, SavedPair
-from cce.domain.scores import BackendScore, CaseScore, TokenScore
+from cce.domain.scores import BackendScore, CaseScore
 from cce.numerals import format_score, format_signed
 
 if TYPE_CHECKING:
@@ -56,14 +57,11 @@ def _saved(saved: SavedPair) -> Json:
 def _backend(score: BackendScore) -> Json:
     fields: Json = {
         "backend": score.backend,
-        "precision_at_k": format_score(score.precision_at_k),
-        "recall": format_score(score.recall),
-        "mrr": format_score(score.mrr),
-        "f1": format_score(score.f1),
-        "per_query": [_case(case) for case in score.cases],
+        **_figures(score.means),
+        "per_query": [_case(score.case(at)) for at in range(score.n_cases)],
     }
-    if score.tokens is not None:
-        fields["tokens"] = {**_tokens(score.tokens), "queries": score.n_ranged}
+    if score.n_ranged:
+        fields["tokens"] = {**_tokens(score.means), "queries": score.n_ranged}
     return fields
 
 
@@ -71,23 +69,33 @@ def _case(case: CaseScore) -> Json:
     fields: Json = {
         "id": case.id,
         "k": case.k,
-        "precision_at_k": format_score(case.precision_at_k),
-        "recall": format_score(case.recall),
-        "mrr": format_score(case.mrr),
-        "f1": format_score(case.f1),
+        **_figures(case.figures),
         "first_relevant_rank": case.first_relevant_rank,
     }
-    if case.tokens is not None:
-        fields["tokens"] = _tokens(case.tokens)
+    if case.figures.get("token_iou") is not None:
+        fields["tokens"] = _tokens(case.figures)
     return fields
 
 
-def _tokens(tokens: TokenScore) -> Json:
+def _figures(figures: Mapping[str, float | None]) -> Json:
     return {
-        "precision": format_score(tokens.precision),
-        "recall": format_score(tokens.recall),
-        "iou": format_score(tokens.iou),
+        "precision_at_k": _score(figures["precision_at_k"]),
+        "recall": _score(figures["recall"]),
+        "mrr": _score(figures["mrr"]),
+        "f1": _score(figures["f1"]),
     }
+
+
+def _tokens(figures: Mapping[str, float | None]) -> Json:
+    return {
+        "precision": _score(figures["token_precision"]),
+        "recall": _score(figures["token_recall"]),
+        "iou": _score(figures["token_iou"]),
+    }
+
+
+def _score(figure: float | None) -> str | None:
+    return None if figure is None else format_score(figure)
 
 
 def _comparison(comparison: Comparison) -> Json:
@@ -103,7 +111,7 @@ def _test(test: PairedTest) -> Json:
         "n": test.n,
         "mean_delta": format_signed(test.mean_delta),
         "t": _signed_or_null(test.t),
-        "p": None if test.p is None else format_score(test.p),
+        "p": _score(test.p),
         "ci95_low": _signed_or_null(test.ci95_low),
         "ci95_high": _signed_or_null(test.ci95_high),
     }

@@ -111,7 +111,10 @@ def _means(full: FullReport) -> str:
     if sides is not None:
         return "\n".join(_change_table(sides, changes(full)))
     header = ("backend", *map(label, METRICS))
-    rows = ((code(column.name), *map(format_score, column.score.figures)) for column in columns(full))
+    rows = (
+        (code(column.name), *(format_score(column.score.mean(metric)) for metric in METRICS))
+        for column in columns(full)
+    )
     return "\n".join(_table(header, rows))
 
 

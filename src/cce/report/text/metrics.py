@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from cce.domain.metric import MetricEntry
+from cce.domain.scores import MetricEntry
 from cce.report.text.tables import align
 
 _HEADER = ("metric", "range", "needs", "definition, over the first k results of a case")

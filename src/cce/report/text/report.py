@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cce.domain.redaction import Redaction
 from cce.domain.report import Report, SavedPair
-from cce.domain.scores import BackendScore
+from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore
 from cce.numerals import format_score, format_signed
 from cce.report.text.tables import UNDEFINED, one_line, row
 
@@ -32,7 +32,7 @@ _QUERY_WIDTH = 24
 def render_text(report: Report) -> str:
     """The report for a terminal, with one final newline."""
     blocks = [_heading(report), _ranking_table(report.backends)]
-    if any(score.tokens for score in report.backends):
+    if any(score.n_ranged for score in report.backends):
         blocks.append(_token_table(report))
     if report.comparison is not None:
         blocks += [_delta_table(report.comparison), _test_table(report.comparison.differences)]
@@ -70,7 +70,7 @@ def _left_out(saved: SavedPair | None) -> str:
 
 
 def _ranking_table(scores: Iterable[BackendScore]) -> list[str]:
-    rows = [row(score.backend, map(format_score, score.figures), _METRIC_WIDTHS) for score in scores]
+    rows = [row(score.backend, _means(score, METRICS), _METRIC_WIDTHS) for score in scores]
     return [row("backend", LABELS.values(), _METRIC_WIDTHS), *rows]
 
 
@@ -78,16 +78,20 @@ def _token_table(report: Report) -> list[str]:
     n_ranged = report.backends[0].n_ranged
     title = f"  token-level span metrics ({n_ranged} of {report.n_queries} queries carry ranged anchors)"
     rows = [
-        row(score.backend, map(format_score, (tokens.precision, tokens.recall, tokens.iou)), _TOKEN_WIDTHS)
+        row(score.backend, _means(score, TOKEN_METRICS), _TOKEN_WIDTHS)
         for score in report.backends
-        if (tokens := score.tokens) is not None
+        if score.n_ranged
     ]
     return [title, row("backend", ("tok-P", "tok-recall", "tok-IoU"), _TOKEN_WIDTHS), *rows]
 
 
+def _means(score: BackendScore, metrics: Iterable[str]) -> list[str]:
+    return [format_score(score.mean(metric)) for metric in metrics]
+
+
 def _delta_table(comparison: Comparison) -> list[str]:
     a, b = one_line(comparison.a.backend), one_line(comparison.b.backend)
-    ids = [case.id for case in comparison.a.cases]
+    ids = comparison.a.ids
     deltas = zip(*(difference.per_case for difference in comparison.differences), strict=True)
     means = [difference.of_means for difference in comparison.differences]
     labels = [f"d{LABELS[difference.metric]}" for difference in comparison.differences]

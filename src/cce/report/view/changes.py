@@ -99,7 +99,10 @@ def changes(full: FullReport) -> list[Change]:
     evidence = full.report.evidence
     compare = None if evidence is None else evidence.compare
     weighed = {} if compare is None else compare.metrics
-    means = zip(comparison.differences, comparison.a.figures, comparison.b.figures, strict=True)
+    means = (
+        (difference, comparison.a.mean(difference.metric), comparison.b.mean(difference.metric))
+        for difference in comparison.differences
+    )
     of_report = [_reported(*each, weighed.get(each[0].metric)) for each in means]
     known = {change.metric for change in of_report}
     if evidence is None:

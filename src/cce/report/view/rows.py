@@ -67,8 +67,8 @@ def compared_names(full: FullReport) -> tuple[str, str] | None:
 def case_rows(full: FullReport) -> list[CaseRow]:
     """The cases in the order of their set, or of the last column where no drill-down was made."""
     of_columns = columns(full)
-    ids = [case.id for case in full.cases] or [case.id for case in of_columns[-1].score.cases]
-    scores = [_aligned(ids, [case.id for case in c.score.cases], c.score.cases) for c in of_columns]
+    ids = tuple(case.id for case in full.cases) or of_columns[-1].score.ids
+    scores = [_aligned(ids, column.score.ids, _cases(column.score)) for column in of_columns]
     deltas = {name: _aligned(ids, *of_metric) for name, of_metric in _deltas(full)}
     drilldowns: Sequence[CaseDrilldown | None] = full.cases or [None] * len(ids)
     return [
@@ -125,7 +125,7 @@ def _deltas(full: FullReport) -> Iterator[tuple[str, tuple[Sequence[str], Sequen
     comparison = full.report.comparison
     if comparison is None:
         return
-    ids = [case.id for case in comparison.a.cases]
+    ids = comparison.a.ids
     for difference in comparison.differences:
         yield difference.metric, (ids, difference.per_case)
     evidence = full.report.evidence
@@ -133,6 +133,10 @@ def _deltas(full: FullReport) -> Iterator[tuple[str, tuple[Sequence[str], Sequen
         for metric, each in evidence.compare.metrics.items():
             if metric not in METRICS:
                 yield metric, (ids, each.per_case)
+
+
+def _cases(score: BackendScore) -> Sequence[CaseScore]:
+    return [score.case(at) for at in range(score.n_cases)]
 
 
 def _aligned(ids: Sequence[str], found: Sequence[str], values: Sequence[T]) -> Sequence[T | None]:

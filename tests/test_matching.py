@@ -9,7 +9,7 @@ from cce.domain.anchor import parse_anchor
 from cce.domain.case import Case
 from cce.domain.chunk import Chunk
 from cce.domain.ranking import Hit, Ranking
-from cce.measurement.matching.matches import Judgment, judge
+from cce.measurement.matching.matches import CaseMatch, match_case
 
 FUNCTION = "function_definition"
 CLASS = "class_definition"
@@ -27,54 +27,54 @@ def hit(path: str, first: int = 1, last: int = 1, kind: str = FUNCTION) -> Hit:
 def test_every_form_of_anchor_matches_what_it_names() -> None:
     labelled = case("a.py", f"a.py#{CLASS}", f"#{FUNCTION}", "a.py@3-5", f"a.py#{CLASS}@3-5")
     ranking = (hit("a.py", 5, 9), hit("a.py", 1, 9, CLASS), hit("b.py", 4, 4), hit("b.py", 4, 4, CLASS))
-    assert judge(labelled, ranking).matches == ((0, 2, 3), (0, 1, 3, 4), (2,), ())
+    assert match_case(labelled, ranking).matches == ((0, 2, 3), (0, 1, 3, 4), (2,), ())
 
 
 def test_a_range_matches_from_its_first_to_its_last_line() -> None:
     labelled = case("a.py@10-20")
     spans = [(1, 9), (1, 10), (20, 30), (21, 30), (12, 13), (1, 99)]
     ranking = tuple(hit("a.py", first, last) for first, last in spans)
-    assert judge(labelled, ranking).matches == ((), (0,), (0,), (), (0,), (0,))
+    assert match_case(labelled, ranking).matches == ((), (0,), (0,), (), (0,), (0,))
 
 
 def test_a_short_range_behind_a_long_one_does_not_hide_it() -> None:
     labelled = case("a.py@2-3", "a.py@1-100", "a.py@50-51")
-    assert judge(labelled, (hit("a.py", 60, 61),)).matches == ((1,),)
+    assert match_case(labelled, (hit("a.py", 60, 61),)).matches == ((1,),)
 
 
 def test_only_the_first_k_hits_are_judged() -> None:
-    judgment = judge(case("a.py", k=2), (hit("b.py"), hit("c.py"), hit("a.py")))
-    assert judgment.matches == ((), ())
+    match = match_case(case("a.py", k=2), (hit("b.py"), hit("c.py"), hit("a.py")))
+    assert match.matches == ((), ())
 
 
 def test_fewer_hits_than_k_and_none_at_all_are_fine() -> None:
-    assert judge(case("a.py", k=10**30), (hit("a.py"),)) == Judgment(10**30, ((0,),), (1,))
-    assert judge(case("a.py", k=3), ()) == Judgment(3, (), (1,))
+    assert match_case(case("a.py", k=10**30), (hit("a.py"),)) == CaseMatch(10**30, ((0,),), (1,))
+    assert match_case(case("a.py", k=3), ()) == CaseMatch(3, (), (1,))
 
 
 def test_duplicate_anchors_count_twice() -> None:
-    judgment = judge(case("a.py", "a.py", "b.py"), (hit("a.py"),))
-    assert judgment.matches == ((0, 1),)
-    assert judgment.n_anchors == 3
+    match = match_case(case("a.py", "a.py", "b.py"), (hit("a.py"),))
+    assert match.matches == ((0, 1),)
+    assert match.n_anchors == 3
 
 
 def test_an_anchor_without_a_grade_has_grade_one() -> None:
-    assert judge(case("a.py", "b.py@1-2", "c.py", grades={"b.py@1-2": 3}), ()).grades == (1, 3, 1)
+    assert match_case(case("a.py", "b.py@1-2", "c.py", grades={"b.py@1-2": 3}), ()).grades == (1, 3, 1)
 
 
 def test_other_spellings_of_a_path_never_match() -> None:
     labelled = case("./a.py", "../a.py", "/a.py", "A.PY", "src\\a.py", "C#/a.py", "a.py@3-4#method")
-    assert judge(labelled, (hit("a.py", 1, 9), hit("C", kind=CLASS))).matches == ((), ())
+    assert match_case(labelled, (hit("a.py", 1, 9), hit("C", kind=CLASS))).matches == ((), ())
 
 
 def test_a_huge_range_costs_nothing() -> None:
-    assert judge(case("a.py@1-999999999999"), (hit("a.py", 7, 8),)).matches == ((0,),)
+    assert match_case(case("a.py@1-999999999999"), (hit("a.py", 7, 8),)).matches == ((0,),)
 
 
 def test_ten_thousand_hits_and_a_thousand_anchors_meet_only_in_their_own_files() -> None:
     labelled = case(*(f"d{n}.py@{n + 1}-{n + 2}" for n in range(1000)), k=10_000)
     ranking = tuple(hit(f"d{n % 1000}.py", n % 1000 + 1, n % 1000 + 1) for n in range(10_000))
-    assert judge(labelled, ranking).matches == tuple((n % 1000,) for n in range(10_000))
+    assert match_case(labelled, ranking).matches == tuple((n % 1000,) for n in range(10_000))
 
 
 PATHS = st.sampled_from(["a.py", "b.py", "c.py"])
@@ -96,4 +96,4 @@ def test_the_lookup_finds_what_trying_every_pair_finds(texts: list[str], ranking
         tuple(n for n, anchor in enumerate(labelled.anchors) if anchor.matches(ranked.chunk))
         for ranked in ranking[:k]
     )
-    assert judge(labelled, ranking).matches == every_pair
+    assert match_case(labelled, ranking).matches == every_pair
