@@ -69,7 +69,7 @@ def _list_by_copy(root: str) -> Listing:
     except OSError as exc:
         fault = f"its .gitignore rules need a temporary copy of its file names ({exc.strerror or exc})"
         raise CorpusError(
-            f"{on_one_line(root)}: {fault}: free some space in {tempfile.gettempdir()}"
+            f"{on_one_line(root)}: {fault}: free some space in {tempfile.tempdir or 'TMPDIR'}"
         ) from exc
     return survey.listing()
 
