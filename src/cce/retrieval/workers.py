@@ -168,10 +168,8 @@ def _process_alone(batch: Batch) -> Processed:
     for path in batch.paths:
         context = _context()
         worker = _Worker(context, [batch._replace(paths=(path,))], context.Value("q", 0))
-        try:
-            results = worker.results()
-        finally:
-            worker.stop()
+        results = worker.results()
+        worker.stop()
         if not results:
             raise CorpusError(
                 f"{batch.root}: {path}: a worker process died while indexing it; "
