@@ -16,6 +16,7 @@ import pytest
 from cce.cli import shortage
 from cce.cli.main import main
 from cce.cli.shortage import ShortageError, naming_shortages
+from cce.domain.redaction import Redaction
 from cce.errors import CorpusError, GrammarError
 from cce.retrieval import workers
 from cce.retrieval.cache import default_cache
@@ -147,7 +148,7 @@ def test_no_process_to_be_had_costs_time_and_nothing_else(
     monkeypatch.setattr(workers, "_BATCH_BYTES", 1)
     monkeypatch.setattr(workers, "_n_processors", lambda: 2)
     monkeypatch.setattr(workers._Team, "start", refused)
-    processed = process_files(str(project / "c"), paths, False, lambda _: None)
+    processed = process_files(str(project / "c"), paths, Redaction.STANDARD, lambda _: None)
     assert processed.segment.paths == ("a.py", "b.py")
 
 
