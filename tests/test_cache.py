@@ -193,9 +193,13 @@ def test_clearing_removes_snapshots_and_nothing_else(corpus: Path, cache: Cache)
 
 def test_the_default_folder_is_the_users_and_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     home = os.environ["HOME"]
-    assert default_cache().folder.startswith(home)
+    cache = default_cache()
+    assert cache is not None
+    assert cache.folder.startswith(home)
     monkeypatch.setenv("CCE_CACHE_DIR", "/somewhere")
-    assert default_cache().folder == "/somewhere"
+    cache = default_cache()
+    assert cache is not None
+    assert cache.folder == "/somewhere"
 
 
 NAMES = st.sampled_from(["a.py", "b.py", "d/c.py", "d/e.txt", "f.rb", ".gitignore", "bin"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import runpy
+import sys
 import tracemalloc
 from array import array
 from collections.abc import Sequence
@@ -15,8 +18,9 @@ from hypothesis import strategies as st
 
 from cce.retrieval.chunking.treesitter import chunk_file
 from cce.retrieval.embedding.hashing import HashEmbedder
-from cce.retrieval.indexing.arrays import counting, nests
-from cce.retrieval.indexing.arrays.nests import count_nest, is_nest
+from cce.retrieval.indexing.arrays import counting
+from cce.retrieval.indexing.arrays.counting import is_nest
+from cce.retrieval.indexing.arrays.nests import count_nest
 from cce.retrieval.indexing.cache import Cache
 from cce.retrieval.indexing.directory import index_directory
 from cce.retrieval.indexing.index import Index
@@ -171,7 +175,7 @@ def test_a_nested_file_scores_to_the_bit_as_if_every_chunk_were_counted(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(tmp_path, {path: NESTED[path], "other.py": "def x5(): return x7\n"})
-    monkeypatch.setattr(nests, "MANY_BYTES", 0)
+    monkeypatch.setattr(counting, "MANY_BYTES", 0)
     monkeypatch.setattr(
         "cce.retrieval.indexing.workers.MANY_BYTES", 0
     )  # arrays count, however little there is
@@ -286,3 +290,24 @@ def test_counts_without_nests_reach_nowhere() -> None:
     flat = TokenCounts((b"a",), array("q", [0, 1]), array("i", [0]), array("i", [1]))
     assert len(merge_token_counts([flat, flat]).reaches) == 0
     assert invert(flat).nests is None
+
+
+# --- the whole command ---------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(os, "wait4"), reason="what a process took is not told there")
+@pytest.mark.parametrize(
+    ("name", "content", "code"),
+    [("nested.js", None, 0), ("nested.c", None, 0), (".gitignore", b"#" * (2 << 20), 2)],
+    ids=["arrows", "structs", "rules"],
+)
+def test_a_sample_of_the_small_files_that_stopped_the_tool(
+    root: Path, tmp_path: Path, name: str, content: bytes | None, code: int
+) -> None:
+    script = runpy.run_path(str(root / "eval" / "hardening" / "small_files.py"))
+    (tmp_path / "set.jsonl").write_text('{"query": "x5", "expected": ["b.py"]}\n')
+    folder = plant(tmp_path / "corpus", {"b.py": "def x5(): pass\n"})
+    (folder / name).write_bytes(content or script["nested"](Path(name).suffix, 60_000))
+    outcome = script["run"]([sys.executable, "-m", "cce"], folder)
+    assert script["fault"](outcome, name) is None
+    assert outcome.code == code

@@ -157,10 +157,20 @@ PLANTED = [
     ("a.cs", '"Endpoint=sb://x/;SharedAccessKey=«' + B64 + '»"'),
     ("a.cs", '"Server=x;Uid=sa;Pwd=«a1b2c3d4e5f6»;"'),
     # private keys
-    ("a", "«-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n" + KEY_LINES + "\n=ab12\n-----END PGP PRIVATE KEY BLOCK-----»"),
+    (
+        "a",
+        "«-----BEGIN PGP PRIVATE KEY BLOCK-----\n\n"
+        + KEY_LINES
+        + "\n=ab12\n-----END PGP PRIVATE KEY BLOCK-----»",
+    ),
     ("a", "«-----BEGIN RSA PRIVATE KEY-----\n" + KEY_LINES + "»\nand so on"),
     ("a", "«-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: X,1\n\n" + KEY_LINES + "»\n"),
-    ("a", "«---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n" + KEY_LINES + "\n---- END SSH2 ENCRYPTED PRIVATE KEY ----»"),
+    (
+        "a",
+        "«---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n"
+        + KEY_LINES
+        + "\n---- END SSH2 ENCRYPTED PRIVATE KEY ----»",
+    ),
     ("a.py", 'KEY = "«-----BEGIN PRIVATE KEY-----\\n' + KEY_LINES.replace("\n", "\\n") + '»"'),
     ("a", "Private-Lines: 4\n«" + KEY_LINES + "»\nPrivate-MAC: «" + HEX + "»\n"),
 ]  # fmt: skip

@@ -18,6 +18,7 @@ import sys
 # run. A command makes few cycles, and so many objects are some megabytes at most.
 _OBJECTS_A_LOOK = 100_000
 _SIGNALS = {"SIGINT": b"interrupted\n", "SIGTERM": b"terminated\n", "SIGHUP": b"hung up\n"}
+_NOT_MEASURED = 2  # as in cce.cli.exits, which is not loaded here
 _SHELL_OFFSET = 128  # a shell reports 128 + the number of the signal
 
 
@@ -29,9 +30,15 @@ def run() -> int:
         os._exit(_SHELL_OFFSET + _signal.SIGINT)
     gc.set_threshold(_OBJECTS_A_LOOK, *gc.get_threshold()[1:])
 
-    from cce.cli.main import main  # imported late, so that its imports profit as well
+    try:
+        from cce.cli.main import main  # imported late, so that its imports profit as well
 
-    code = main()
+        code = main()
+    except (ImportError, MemoryError) as exc:  # what comes before or after all that can say it better
+        os.write(
+            2, f"error: cce cannot run ({exc!r}): free some memory, or reinstall cce-relevance\n".encode()
+        )
+        code = _NOT_MEASURED
     for number in _heard():  # the result is out, and the interpreter's own end takes milliseconds
         _signal.signal(number, _signal.SIG_IGN)
     return code

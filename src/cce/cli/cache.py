@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from cce.cli.exits import write_result
+from cce.errors import UsageError
+
+if TYPE_CHECKING:
+    from cce.retrieval.indexing.cache import Cache
 
 
 @click.group(
@@ -20,14 +26,22 @@ def command() -> None:
     """
 
 
+def _cache() -> Cache:
+    from cce.retrieval.indexing.cache import default_cache
+
+    cache = default_cache()
+    if cache is None:
+        raise UsageError("cache: this user has no home folder to keep it in; set CCE_CACHE_DIR to a folder")
+    return cache
+
+
 @command.command(short_help="show where it is and how large", epilog="\b\nExample:\n  cce cache info --json")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def info(as_json: bool) -> None:
     """Show where the cache is, how many corpora it holds and how large it is."""
     from cce.report.text.summaries import render_cache_json, render_cache_text
-    from cce.retrieval.indexing.cache import default_cache
 
-    cache = default_cache()
+    cache = _cache()
     sizes = [entry.n_bytes for entry in cache.entries()]
     write_result((render_cache_json if as_json else render_cache_text)(cache.folder, sizes, cache.max_bytes))
 
@@ -36,8 +50,7 @@ def info(as_json: bool) -> None:
 def clear() -> None:
     """Remove everything from the cache; the next runs index from scratch."""
     from cce.report.text.summaries import render_cache_cleared
-    from cce.retrieval.indexing.cache import default_cache
 
-    cache = default_cache()
+    cache = _cache()
     n_entries = len(cache.entries())
     write_result(render_cache_cleared(cache.folder, n_entries, cache.clear()))

@@ -27,6 +27,7 @@ from cce.cli.exits import (
     say,
     silence_stdout,
 )
+from cce.cli.shortage import guard_imports, naming_shortages
 from cce.errors import CceError
 from cce.quoting import on_one_line
 from cce.version import __version__
@@ -111,11 +112,11 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code and never lets a traceback reach the user."""
     _prepare_process(is_ours=arguments is None)
+    typed = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        code = cli.main(
-            args=None if arguments is None else list(arguments), prog_name="cce", standalone_mode=False
-        )
-        flush_results()
+        with naming_shortages(_command_path(typed)):
+            code = cli.main(args=typed, prog_name="cce", standalone_mode=False)
+            flush_results()
         return int(code or ExitCode.MEASURED)
     except (ReaderLeft, BrokenPipeError):
         silence_stdout()
@@ -129,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(exc.format_message())
         return ExitCode.NOT_MEASURED
     except click.ClickException as exc:
-        _say_error(_usage_fault(exc, sys.argv[1:] if arguments is None else arguments))
+        _say_error(_usage_fault(exc, typed))
         return ExitCode.NOT_MEASURED
     except CceError as exc:
         if isinstance(exc, OutputError):
@@ -153,6 +154,7 @@ def _prepare_process(*, is_ours: bool) -> None:
         require_utf8()
         # Python would look through all objects for cycles once more, to free what ends anyway.
         atexit.register(gc.freeze)
+        guard_imports()
     prepare_streams()
     # Nothing here multiplies matrices, and a process without a pool of threads can be forked safely.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -165,11 +167,14 @@ def _say_error(message: str) -> None:
     say(f"error: {on_one_line(message)}")
 
 
+def _command_path(typed: Sequence[str]) -> str:
+    return f"cce {typed[0]}" if typed and typed[0] in _COMMANDS else "cce"
+
+
 def _usage_fault(exc: click.ClickException, typed: Sequence[str]) -> str:
     message = " ".join(exc.format_message().split())
     context = getattr(exc, "ctx", None)
-    known = f"cce {typed[0]}" if typed and typed[0] in _COMMANDS else "cce"
-    path = context.command_path if context is not None else known
+    path = context.command_path if context is not None else _command_path(typed)
     return f"{message.rstrip('.')}; see '{path} --help'"
 
 

@@ -79,7 +79,8 @@ def _list_by_copy(root: str) -> Listing:
             _remove_tree(os.fsencode(copy))
     except OSError as exc:
         fault = f"its .gitignore rules need a temporary copy of its file names ({exc.strerror or exc})"
-        way_out = f"free some space in {tempfile.gettempdir()}, or name a shorter folder as TMPDIR"
+        # `gettempdir` raises where no folder can be written to.
+        way_out = f"free some space in {tempfile.tempdir or 'TMPDIR'}, or name a shorter folder as TMPDIR"
         raise CorpusError(f"{on_one_line(root)}: {fault}: {way_out}") from exc
     return survey.listing()
 

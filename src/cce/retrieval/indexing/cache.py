@@ -112,14 +112,19 @@ class Cache:
                     yield Entry(entry.name, status.st_size, status.st_mtime)
 
 
-def default_cache() -> Cache:
-    """The cache in CCE_CACHE_DIR, else in the user's cache folder."""
+def default_cache() -> Cache | None:
+    """The cache in CCE_CACHE_DIR, else in the user's cache folder; None for a user who has no home."""
     folder = os.environ.get("CCE_CACHE_DIR")
-    if not folder:
-        from platformdirs import user_cache_dir
+    if folder:
+        return Cache(folder)
+    from platformdirs import user_cache_dir
 
+    try:
         folder = user_cache_dir("cce", appauthor=False)
-    return Cache(folder)
+    except RuntimeError:  # without HOME and an entry in passwd, platformdirs 4.14 raises ..
+        return None
+    # .. and 4.0 answers with a path that starts with `~`: a folder of that name would be made here.
+    return Cache(folder) if os.path.isabs(folder) else None
 
 
 @cache

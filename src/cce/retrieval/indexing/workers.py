@@ -154,11 +154,13 @@ def _process_together(
     context = _context()
     try:
         counter = context.Value("q", 0)
-    except (ImportError, OSError):  # systems without shared semaphores
+        team = _Team(context)
+    except (ImportError, OSError):  # systems without shared semaphores, or with none left
         return _process_here(batches, told)
-    team = _Team(context)
+    workers: list[_Worker] = []
     try:
-        workers = [team.start(batches, counter) for _ in range(n_processes - 1)]
+        with contextlib.suppress(OSError):  # no memory or no number left for one more: it takes longer
+            workers += (team.start(batches, counter) for _ in range(n_processes - 1))
         results: dict[int, Processed] = {}
         for position in _take(counter, len(batches)):
             told(sum(len(batch.paths) for batch in batches[:position]))
@@ -175,13 +177,7 @@ def _process_alone(batch: Batch) -> Processed:
     """A file at a time, each in a process of its own: whoever dies now shows which file is at fault."""
     parts = []
     for path in batch.paths:
-        context = _context()
-        team = _Team(context)
-        try:
-            worker = team.start([batch._replace(paths=(path,))], context.Value("q", 0))
-            results = worker.results()
-        finally:
-            team.stop()
+        results = _results_of_one(batch._replace(paths=(path,)))
         if not results:
             raise CorpusError(
                 f"{batch.root}: {path}: a worker process died while indexing it; "
@@ -189,6 +185,19 @@ def _process_alone(batch: Batch) -> Processed:
             )
         parts.append(results[0])
     return _join(parts)
+
+
+def _results_of_one(batch: Batch) -> dict[int, Processed]:
+    """What a process of its own makes of `batch`; empty if it died or could not be started."""
+    context = _context()
+    try:
+        team = _Team(context)
+        try:
+            return team.start([batch], context.Value("q", 0)).results()
+        finally:
+            team.stop()
+    except (ImportError, OSError):
+        return {}
 
 
 class _Team:
@@ -310,7 +319,8 @@ def _die_with_parent(life: Connection) -> None:
             import ctypes
 
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
-    _thread.start_new_thread(_end_with, (life,))  # `threading` would wait until it runs
+    with contextlib.suppress(RuntimeError):  # no thread left
+        _thread.start_new_thread(_end_with, (life,))  # `threading` would wait until it runs
 
 
 def _end_with(life: Connection) -> None:

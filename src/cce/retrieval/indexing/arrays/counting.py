@@ -12,12 +12,20 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from cce.retrieval.indexing.arrays.nests import count_nest, is_nest
 from cce.retrieval.indexing.arrays.occurrences import IntVector, Occurrences, find_occurrences
 from cce.retrieval.indexing.arrays.terms import flat, renamed, without_unused_words
-from cce.retrieval.indexing.token_counts import SharedVocabulary, SpannedText, TokenCounts, merge_token_counts
+from cce.retrieval.indexing.token_counts import (
+    MANY_BYTES,
+    SharedVocabulary,
+    SpannedText,
+    TokenCounts,
+    merge_token_counts,
+)
 
 _BLOCK_BYTES = 1 << 20
+
+# How many of its spans an average byte must lie in. In code that people write it is one to three.
+_MIN_DEPTH = 8
 
 
 def count_span_tokens(texts: Iterable[SpannedText]) -> TokenCounts:
@@ -34,6 +42,14 @@ class SharedCounter:
     def __call__(self, texts: Iterable[SpannedText]) -> TokenCounts:
         """The token counts of all spans of all texts, in that order."""
         return self._vocabulary.adopt(count_span_tokens(texts))
+
+
+def is_nest(text: bytes, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether the `spans` of `text` hold it so many times over that they are better counted as a nest."""
+    if len(spans) < _MIN_DEPTH:
+        return False
+    n_bytes = sum(end - start for start, end in spans)
+    return n_bytes >= max(MANY_BYTES, _MIN_DEPTH * len(text))
 
 
 def _blocks(texts: Iterable[SpannedText]) -> Iterator[list[SpannedText]]:
@@ -55,8 +71,12 @@ def _blocks(texts: Iterable[SpannedText]) -> Iterator[list[SpannedText]]:
 
 def _count_block(block: Sequence[SpannedText]) -> TokenCounts:
     """The token counts of the spans of a few texts, or of one nest, over the tokens that occur in them."""
-    if is_nest(*block[0]) and (counts := count_nest(*block[0])) is not None:
-        return counts
+    if is_nest(*block[0]):
+        from cce.retrieval.indexing.arrays.nests import count_nest  # few corpora hold one
+
+        counts = count_nest(*block[0])
+        if counts is not None:
+            return counts
     # Joined by what is no letter, so that no token reaches from one text into the next.
     joined = b"\n".join(text for text, _ in block)
     offsets = accumulate((len(text) + 1 for text, _ in block), initial=0)

@@ -18,10 +18,7 @@ from numpy.typing import NDArray
 from cce.retrieval.indexing.arrays.occurrences import IntVector, Occurrences, find_occurrences
 from cce.retrieval.indexing.arrays.terms import flat, without_unused_words
 from cce.retrieval.indexing.flat import Ints
-from cce.retrieval.indexing.token_counts import MANY_BYTES, TokenCounts
-
-# How many of its spans an average byte must lie in. In code that people write it is one to three.
-_MIN_DEPTH = 8
+from cce.retrieval.indexing.token_counts import TokenCounts
 
 _NO_PARENT = -1
 
@@ -76,14 +73,6 @@ class _Tree(NamedTuple):
     reaches: list[int]
     edges: list[int]
     owners: list[int]
-
-
-def is_nest(text: bytes, spans: Sequence[tuple[int, int]]) -> bool:
-    """Whether the `spans` of `text` hold it so many times over that they are better counted as a nest."""
-    if len(spans) < _MIN_DEPTH:
-        return False
-    n_bytes = sum(end - start for start, end in spans)
-    return n_bytes >= max(MANY_BYTES, _MIN_DEPTH * len(text))
 
 
 def count_nest(text: bytes, spans: Sequence[tuple[int, int]]) -> TokenCounts | None:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cce.retrieval.indexing.arrays.counting import count_span_tokens
-from cce.retrieval.indexing.arrays.nests import Nests
 from cce.retrieval.indexing.token_counts import TokenCounts
+
+if TYPE_CHECKING:
+    from cce.retrieval.indexing.arrays.nests import Nests
 
 IntVector = NDArray[np.int64]
 
@@ -68,7 +71,7 @@ def invert(token_counts: TokenCounts) -> Postings:
     np.cumsum(np.bincount(terms, minlength=n_terms), out=starts[1:])
     totals = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=totals[1:])
-    lengths, nests = np.diff(totals[text_starts]), Nests.of(token_counts.reaches)
+    lengths, nests = np.diff(totals[text_starts]), _nests_of(token_counts)
     if nests is not None:
         nests.add_up(lengths)
     return Postings(
@@ -79,6 +82,14 @@ def invert(token_counts: TokenCounts) -> Postings:
         lengths,
         nests,
     )
+
+
+def _nests_of(token_counts: TokenCounts) -> Nests | None:
+    if not len(token_counts.reaches):
+        return None
+    from cce.retrieval.indexing.arrays.nests import Nests  # few corpora hold one
+
+    return Nests.of(token_counts.reaches)
 
 
 def _places_by_term(terms: NDArray[np.int32]) -> IntVector:
