@@ -69,7 +69,7 @@ def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("cce.report.html.renderer", _TEMPLATES),
+        loader=PackageLoader("cce.report.html", _TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
