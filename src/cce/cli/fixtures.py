@@ -267,16 +267,13 @@ def _read(source: str) -> bytes:
     """The bytes of a file of queries, or of standard input."""
     import sys
 
-    try:
-        if source == "-":
-            return sys.stdin.buffer.read()
-        with open(source, "rb") as stream:
-            return stream.read()
-    except (OSError, ValueError) as exc:
-        reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
-        raise UsageError(
-            f"{on_one_line(source)}: cannot read the queries ({reason}), name a readable file"
-        ) from exc
+    from cce.files import read_bytes, reading
+
+    what = ("the queries", UsageError, "name a readable file")
+    if source != "-":
+        return read_bytes(source, *what)
+    with reading(source, *what):
+        return sys.stdin.buffer.read()
 
 
 def _require_new(output: str) -> None:
@@ -289,13 +286,11 @@ def _require_new(output: str) -> None:
 
 
 def _write_new(output: str, text: str) -> None:
-    from cce.atomic import write_atomically
+    from cce.files import write_file
 
     _require_new(output)  # again: drafting takes its time
-    try:
-        write_atomically(output, text.encode("utf-8", "backslashreplace"))
-    except OSError as exc:
-        raise UsageError(f"{output}: cannot be written: {exc.strerror}; name another file with -o") from exc
+    content = text.encode("utf-8", "backslashreplace")
+    write_file(output, content, UsageError, "cannot be written: {}; name another file with -o")
 
 
 def _relative(directory: str, output: str) -> str:
