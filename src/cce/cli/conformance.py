@@ -13,6 +13,7 @@ from cce.cli.outputs import is_foreign, refuse_output, warn_of_indexed
 from cce.cli.paths import DIRECTORY, FILE
 from cce.cli.progress import Progress
 from cce.errors import UsageError
+from cce.files import writing
 from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
@@ -61,11 +62,8 @@ def command(directory: str, output: str | None, cache: Cache | None) -> None:
         write_result(text)
         return
     place = DEFAULT_OUTPUT if output is None else output
-    try:
+    with writing(place, UsageError, "cannot be written: {}; name another file with -o"):
         _write(output, text.encode("utf-8", "backslashreplace"))
-    except OSError as exc:
-        fault = f"cannot be written: {exc.strerror or exc}"
-        raise UsageError(f"{on_one_line(place)}: {fault}; name another file with -o") from exc
     warn_of_indexed(directory, {place: "chunk list"})
     write_result(
         f"{len(chunks)} chunks of {len(indexed.index.positions_by_file)} files -> {on_one_line(place)}\n"

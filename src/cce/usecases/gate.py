@@ -21,6 +21,7 @@ from cce.domain.redaction import STANDARD, Redaction, RedactionChoice
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.errors import ReportError
+from cce.files import writing
 from cce.measurement.evidence.comparison import compare
 from cce.measurement.evidence.gathering import gather_evidence
 from cce.measurement.fixtures.reading import parse_fixture_set, read_set_file
@@ -123,11 +124,8 @@ def write_baseline(policy: GatePolicy, content: bytes) -> None:
     The path was not typed, so no link below the policy's folder is followed.
     """
     root, names = _baseline_place(policy)
-    try:
+    with writing(beside(policy, policy.baseline), ReportError, "{}; name a writable baseline in the policy"):
         write_below(root, names, content)
-    except OSError as exc:
-        fault = f"{on_one_line(beside(policy, policy.baseline))}: {exc.strerror or exc}"
-        raise ReportError(f"{fault}; name a writable baseline in the policy") from exc
 
 
 def require_direct_baseline(policy: GatePolicy) -> None:
