@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
 from cce.quoting import on_one_line
+from cce.report.json.dump import dump_json
 
 SCHEMA = "cce.lint/v1"
 
@@ -81,9 +81,7 @@ def render_json(lint: Lint, level: Level = "note") -> str:
         "notes": lint.count("note"),
         "findings": _as_json(lint.at_least(level)),
     }
-    text = json.dumps(fields, ensure_ascii=False, indent=2, sort_keys=True)
-    # A path that is not UTF-8 arrives with lone surrogates, which Python spells as JSON does: \udcff.
-    return text.encode("utf-8", "backslashreplace").decode() + "\n"
+    return dump_json(fields)
 
 
 def _as_json(findings: Sequence[Finding]) -> list[dict[str, object]]:

@@ -6,7 +6,6 @@ counts and ranks integers, paths as the policy spells them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from cce.domain.evidence import EvidenceOptions
@@ -14,16 +13,14 @@ from cce.domain.gate import Acceptance, GatePolicy, GateReport, Limits, Reason
 from cce.domain.redaction import Redaction
 from cce.domain.scores import METRICS, BackendScore
 from cce.numerals import format_score
+from cce.report.json.dump import Json, dump_json, score_or_null
 
 SCHEMA = "cce.gate.report/v1"
-
-Json = dict[str, object]
 
 
 def render_gate_json(gate: GateReport) -> str:
     """The answer as JSON with sorted keys and one final newline, valid UTF-8 once encoded."""
-    text = json.dumps(_gate(gate), ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False)
-    return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
+    return dump_json(_gate(gate))
 
 
 def _gate(gate: GateReport) -> Json:
@@ -116,7 +113,7 @@ def _acceptance(acceptance: Acceptance) -> Json:
         "removed": list(acceptance.removed),
         "means": {
             move.metric: {
-                "before": None if move.before is None else format_score(move.before),
+                "before": score_or_null(move.before),
                 "after": format_score(move.after),
             }
             for move in acceptance.means
