@@ -84,6 +84,7 @@ def kinds_found(code: list[str], corpus: Path, folder: Path) -> dict[str, list[s
     return found
 
 
+@pytest.mark.process
 def test_one_row_makes_a_language_and_no_cache_of_before_is_believed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -301,6 +301,7 @@ def test_counts_without_nests_reach_nowhere() -> None:
     [("nested.js", None, 0), ("nested.c", None, 0), (".gitignore", b"#" * (2 << 20), 2)],
     ids=["arrows", "structs", "rules"],
 )
+@pytest.mark.process
 def test_a_sample_of_the_small_files_that_stopped_the_tool(
     root: Path, tmp_path: Path, name: str, content: bytes | None, code: int
 ) -> None:

@@ -133,6 +133,7 @@ def run(step: Step, checkout: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.skipif(os.name == "nt", reason="the pages are written for a POSIX shell")
 @pytest.mark.parametrize("page", PAGES, ids=name)
+@pytest.mark.process
 def test_what_a_page_shows_is_what_its_commands_print(page: Path, checkout: Path) -> None:
     for step in steps(page):
         result = run(step, checkout)

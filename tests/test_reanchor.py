@@ -21,9 +21,10 @@ from cce.labels.reanchor import Move, reanchor_set
 from cce.labels.revision import Revision
 from cce.labels.tracking.places import LineTable
 from cce.labels.tracking.similarity import closest_stretch
-from cce.labels.tracking.texts import CorpusTexts
+from cce.labels.tracking.texts import AnchoredTexts
 from cce.labels.tracking.tracker import Fate, Tracker
 from cce.measurement.fixtures.reading import parse_fixture_set, read_fixture_set
+from cce.retrieval.corpus.texts import CorpusTexts
 from oracle import Oracle
 from planting import Corpus, plant
 
@@ -60,7 +61,7 @@ class Bench:
         return read_fixture_set(str(self.set))
 
     def table(self) -> LineTable:
-        return LineTable(CorpusTexts(str(self.root)))
+        return LineTable(AnchoredTexts(CorpusTexts(str(self.root))))
 
     def reanchor(self) -> list[Move]:
         table, revision = self.table(), Revision(str(self.set))
@@ -467,7 +468,7 @@ def follow_planted_edits(oracle: Oracle, folder: Path, name: str, seed: int, n_d
     draw = random.Random(seed)
     root = folder / name
     shutil.copytree(oracle.unpack(name) / name, root)
-    texts = CorpusTexts(str(root))
+    texts = AnchoredTexts(CorpusTexts(str(root)))
     targets = labelled_ranges(oracle, name, texts) + drawn_ranges(texts, draw, n_drawn)
     path = folder / "set.jsonl"
     path.write_text(
@@ -482,7 +483,7 @@ def follow_planted_edits(oracle: Oracle, folder: Path, name: str, seed: int, n_d
     plant(corpus, draw, targets, 100)
     corpus.write(root)
 
-    table, counts = LineTable(CorpusTexts(str(root))), Counter[str]()
+    table, counts = LineTable(AnchoredTexts(CorpusTexts(str(root)))), Counter[str]()
     for move in reanchor_set(
         parse_fixture_set(revision.raw, str(path)).cases, revision, Tracker(table), table
     ):
@@ -494,7 +495,7 @@ def follow_planted_edits(oracle: Oracle, folder: Path, name: str, seed: int, n_d
     return counts
 
 
-def labelled_ranges(oracle: Oracle, name: str, texts: CorpusTexts) -> list[tuple[str, int, int]]:
+def labelled_ranges(oracle: Oracle, name: str, texts: AnchoredTexts) -> list[tuple[str, int, int]]:
     """The ranges of the reference set that cover text."""
     found = set()
     for case in read_fixture_set(str(oracle.folder / "sets" / f"{name}.jsonl")).cases:
@@ -505,7 +506,7 @@ def labelled_ranges(oracle: Oracle, name: str, texts: CorpusTexts) -> list[tuple
     return sorted(found)
 
 
-def drawn_ranges(texts: CorpusTexts, draw: random.Random, n: int) -> list[tuple[str, int, int]]:
+def drawn_ranges(texts: AnchoredTexts, draw: random.Random, n: int) -> list[tuple[str, int, int]]:
     """Ranges of one to thirty lines anywhere in the corpus; nobody would label blank lines alone."""
     paths = [path for path in texts.paths if texts.lines(path)]
     found = set()

@@ -79,21 +79,25 @@ def lint(
 
     Exit code 1 if there is an error (with --strict also for a warning), else 0.
     """
-    from cce.labels.findings import LEVELS, render_json, render_text
+    from cce.domain.findings import SEVERITIES
     from cce.labels.lint import lint_set
     from cce.measurement.fixtures.reading import stream_entries
     from cce.measurement.reports.reading import read_saved_report
+    from cce.report.json.findings import render_findings_json
+    from cce.report.text.findings import render_findings
     from cce.retrieval.corpus.membership import notices_of_read
+    from cce.retrieval.corpus.texts import CorpusTexts
 
     saved = None if report is None else read_saved_report(report)
     with Progress() as progress:
         indexed = _index(fixtures, directory, store, cache, redaction, progress)
-        found = lint_set(fixtures, stream_entries(fixtures), indexed, saved)
+        texts = CorpusTexts(indexed.root, indexed.index.positions_by_file, indexed.redaction)
+        found = lint_set(fixtures, stream_entries(fixtures), indexed, texts, saved)
     own = {fixtures: "fixture set"} if report is None else {fixtures: "fixture set", report: "report"}
     for notice in (*indexed.notices, *notices_of_read(indexed, own)):
         warn(notice)
-    least = next(known for known in LEVELS if known == level)
-    write_result(render_json(found, least) if as_json else render_text(found, least))
+    least = next(known for known in SEVERITIES if known == level)
+    write_result(render_findings_json(found, least) if as_json else render_findings(found, least))
     is_refused = found.count("error") or (strict and found.count("warning"))
     return ExitCode.REFUSED if is_refused else ExitCode.MEASURED
 
@@ -207,6 +211,7 @@ def draft(
     from cce.retrieval.corpus.membership import notices_of_read
     from cce.retrieval.indexing.directory import index_directory
     from cce.retrieval.redaction.leftovers import warn_of_leftovers
+    from cce.usecases.pooling import pool_candidates
     from cce.usecases.search import index_of_store
 
     require_one_corpus(directory, store)
@@ -225,7 +230,8 @@ def draft(
             indexed = index_directory(place, progress, redaction=redaction.redaction, cache=cache)
         else:
             indexed = index_of_store(store, redaction)
-        text = render_drafts(queries.texts, indexed.index, names, k, corpus, progress)
+        pools = pool_candidates(queries.texts, indexed.index, names, k, progress)
+        text = render_drafts(queries.texts, pools, k, corpus)
     own = {} if source == "-" else {source: "file of queries"}
     for notice in (*indexed.notices, *notices_of_read(indexed, own), *warn_of_leftovers(indexed)):
         warn(notice)
@@ -255,12 +261,13 @@ def label(fixtures: str, directory: str | None, ids: tuple[str, ...], redaction:
     from cce.cli.labelling import run_session
     from cce.labels.labelling import LabelSession
     from cce.labels.revision import Revision
-    from cce.labels.tracking.texts import CorpusTexts
+    from cce.labels.tracking.texts import AnchoredTexts
+    from cce.retrieval.corpus.texts import CorpusTexts
 
     revision = Revision(fixtures)
     session = LabelSession(revision, ids)
     texts = CorpusTexts(_corpus_of_drafts(revision, directory), redaction=redaction.redaction)
-    run_session(session, texts, revision)
+    run_session(session, AnchoredTexts(texts), revision)
 
 
 def _read(source: str) -> bytes:
@@ -352,9 +359,10 @@ def _corpus_of(fixtures: FixtureSet, directory: str | None) -> str:
 
 def _line_table(fixtures: FixtureSet, directory: str | None, redaction: RedactionChoice) -> LineTable:
     from cce.labels.tracking.places import LineTable
-    from cce.labels.tracking.texts import CorpusTexts
+    from cce.labels.tracking.texts import AnchoredTexts
+    from cce.retrieval.corpus.texts import CorpusTexts
 
     texts = CorpusTexts(_corpus(fixtures.path, directory), redaction=redaction.redaction)
     for notice in texts.notices:
         warn(notice)
-    return LineTable(texts)
+    return LineTable(AnchoredTexts(texts))

@@ -7,7 +7,7 @@ import sys
 from cce.cli.exits import write_result
 from cce.labels.labelling import Candidate, LabelSession, Verdict, unlabelled_ids
 from cce.labels.revision import Revision
-from cce.labels.tracking.texts import CorpusTexts
+from cce.labels.tracking.texts import AnchoredTexts
 from cce.quoting import on_one_line, quoted
 
 _MAX_LINES = 40
@@ -25,7 +25,7 @@ _HELP = """\
 """
 
 
-def run_session(session: LabelSession, texts: CorpusTexts, revision: Revision) -> None:
+def run_session(session: LabelSession, texts: AnchoredTexts, revision: Revision) -> None:
     """Ask until there is nothing left, or nobody answers any more."""
     while (candidate := session.current) is not None:
         write_result(_shown(candidate, session, texts))
@@ -61,7 +61,7 @@ def _answer(session: LabelSession, verdict: Verdict) -> bool:
     return True
 
 
-def _shown(candidate: Candidate, session: LabelSession, texts: CorpusTexts) -> str:
+def _shown(candidate: Candidate, session: LabelSession, texts: AnchoredTexts) -> str:
     span = candidate.span
     found_by = f", found by {', '.join(map(on_one_line, candidate.backends))}" if candidate.backends else ""
     head = (

@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import Any
 
-from cce.report.json.dump import dump_json
+from cce.json_text import dump_json
 
 Schema = dict[str, Any]
 

@@ -231,5 +231,7 @@ def _stale_pins(fixtures: FixtureSet, indexed: IndexedCorpus) -> list[str]:
         return []
 
     from cce.labels.tracking.pins import stale_pins  # reads files again, which only pins make necessary
+    from cce.retrieval.corpus.texts import CorpusTexts
 
-    return stale_pins(fixtures, indexed.root, indexed.index.positions_by_file, indexed.redaction)
+    texts = CorpusTexts(indexed.root, indexed.index.positions_by_file, indexed.redaction)
+    return stale_pins(fixtures, texts)

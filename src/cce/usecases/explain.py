@@ -16,11 +16,12 @@ from cce.domain.ranking_account import AccountedHit, RankingAccount
 from cce.errors import UsageError
 from cce.labels.coverage import AnchoredChunks
 from cce.labels.misses import Misses
-from cce.labels.tracking.texts import CorpusTexts
+from cce.labels.tracking.texts import AnchoredTexts
 from cce.measurement.matching.matches import AnchorTable, anchor_grades, match_case
 from cce.numerals import ordering_key
 from cce.quoting import on_one_line
 from cce.registry import unknown_name
+from cce.retrieval.corpus.texts import CorpusTexts
 from cce.retrieval.indexing.directory import IndexedCorpus, Watch
 from cce.retrieval.systems import System, open_system
 
@@ -165,7 +166,7 @@ class _Explainer:
 
 def _anchors_in_index(case: Case, indexed: IndexedCorpus) -> tuple[AnchorInIndex, ...]:
     chunks = AnchoredChunks(indexed.index.chunks)
-    texts = CorpusTexts(indexed.root, chunks.positions_by_file, indexed.redaction)
+    texts = AnchoredTexts(CorpusTexts(indexed.root, chunks.positions_by_file, indexed.redaction))
     misses = Misses(chunks, texts, indexed.why_absent)
     anchors = []
     for anchor, grade in zip(case.anchors, anchor_grades(case), strict=True):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from cce.labels.tracking.texts import PRINT_BYTES, CorpusTexts, Lines, line_prints, name_print, pin_of_lines
+from cce.labels.tracking.texts import PRINT_BYTES, AnchoredTexts, Lines, line_prints, name_print, pin_of_lines
 
 MAX_UNTRACED_LINES = 200
 """A longer text of which only the pin is known is looked for in its own file alone."""
@@ -35,7 +35,7 @@ IsText = Callable[[Lines], bool]
 class LineTable:
     """All lines of a corpus by what they look like; reads nothing until something is looked for."""
 
-    def __init__(self, texts: CorpusTexts) -> None:
+    def __init__(self, texts: AnchoredTexts) -> None:
         """`texts` are the files to look in."""
         self.texts = texts
         self._windows: dict[tuple[int, tuple[str, ...]], _Strip] = {}

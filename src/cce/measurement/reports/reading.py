@@ -15,11 +15,11 @@ from typing import Annotated, Literal, NoReturn
 
 import msgspec
 
-from cce.brackets import is_mostly_brackets
 from cce.domain.redaction import Redaction
 from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, Column
 from cce.errors import ReportError
 from cce.files import read_bytes
+from cce.json_text import is_mostly_brackets
 from cce.measurement.scoring import summarize
 from cce.numerals import format_score, mean, ordering_key
 from cce.quoting import listed, on_one_line, quoted

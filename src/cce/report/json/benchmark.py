@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from cce.domain.benchmark import BackendBenchmark, Benchmark, Latency, Spread
-from cce.domain.redaction import Redaction
+from cce.json_text import dump_json
 from cce.numerals import format_score
-from cce.report.json.dump import Json, dump_json, score_or_null
+from cce.report.json.fields import Json, redact_field, score_or_null
 
 SCHEMA = "cce.bench/v1"
 
@@ -25,11 +25,10 @@ def render_benchmark_json(benchmark: Benchmark) -> str:
         "queries": benchmark.n_queries,
         "runs": benchmark.n_runs,
         "schema": SCHEMA,
+        **redact_field(benchmark.redaction),
         "text_bytes": benchmark.n_bytes,
         "warm_ups": benchmark.n_warm_ups,
     }
-    if benchmark.redaction is Redaction.STRICT:
-        record["redact"] = benchmark.redaction.value
     return dump_json(record)
 
 

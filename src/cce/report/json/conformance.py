@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cce.domain.chunk import Chunk
-from cce.report.json.dump import dump_json
+from cce.json_text import dump_json
 
 SPEC_VERSION = "2.0"
 

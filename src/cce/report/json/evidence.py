@@ -12,7 +12,7 @@ from cce.domain.evidence import (
     SliceEvidence,
 )
 from cce.numerals import format_score
-from cce.report.json.dump import Json, score_or_null, signed_or_null
+from cce.report.json.fields import Json, score_or_null, signed_or_null
 
 
 def evidence_record(evidence: Evidence) -> Json:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from cce.domain.explanation import AnchorInIndex, BackendExplanation, CaseExplanation, MatchedHit, Miss
 from cce.domain.ranking_account import AccountedHit, GraphParts, HybridParts
-from cce.domain.redaction import Redaction
+from cce.json_text import dump_json
 from cce.numerals import format_micro, format_score
-from cce.report.json.dump import Json, dump_json
+from cce.report.json.fields import Json, redact_field
 from cce.report.view.cells import micro_shares
 
 SCHEMA = "cce.explain/v1"
@@ -19,6 +19,7 @@ def render_explanation_json(explanation: CaseExplanation) -> str:
     case = explanation.case
     record: Json = {
         "schema": SCHEMA,
+        **redact_field(explanation.redaction),
         "fixtures": explanation.fixtures,
         "line": case.line,
         "id": case.id,
@@ -32,8 +33,6 @@ def render_explanation_json(explanation: CaseExplanation) -> str:
         "anchors": [_anchor_record(anchor) for anchor in explanation.anchors],
         "backends": [_backend_record(backend, explanation.anchors) for backend in explanation.backends],
     }
-    if explanation.redaction is Redaction.STRICT:
-        record["redact"] = explanation.redaction.value
     return dump_json(record)
 
 

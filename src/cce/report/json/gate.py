@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 from cce.domain.evidence import EvidenceOptions
 from cce.domain.gate import Acceptance, GatePolicy, GateReport, Limits, Reason
-from cce.domain.redaction import Redaction
 from cce.domain.scores import METRICS, BackendScore
+from cce.json_text import dump_json
 from cce.numerals import format_score
-from cce.report.json.dump import Json, dump_json, score_or_null
+from cce.report.json.fields import Json, redact_field, score_or_null
 
 SCHEMA = "cce.gate.report/v1"
 
@@ -27,6 +27,7 @@ def _gate(gate: GateReport) -> Json:
     comparison = gate.report.comparison
     fields: Json = {
         "schema": SCHEMA,
+        **redact_field(gate.report.redaction),
         "verdict": gate.outcome.value,
         "refused": gate.is_refused,
         "strict": gate.is_strict,
@@ -41,8 +42,6 @@ def _gate(gate: GateReport) -> Json:
         "candidate": _means(gate.candidate),
         "embedder": gate.report.embedder,
     }
-    if gate.report.redaction is Redaction.STRICT:
-        fields["redact"] = gate.report.redaction.value
     if gate.acceptance is not None:
         fields["accepted"] = _acceptance(gate.acceptance)
     return fields

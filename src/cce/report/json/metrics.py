@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cce.domain.scores import MetricEntry
-from cce.report.json.dump import dump_json
+from cce.json_text import dump_json
 
 
 def render_metrics_json(entries: Iterable[MetricEntry]) -> str:

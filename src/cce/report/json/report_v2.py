@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from cce.domain.redaction import Redaction
 from cce.domain.report import Report, SavedPair
 from cce.domain.scores import BackendScore, CaseScore
+from cce.json_text import dump_json
 from cce.numerals import format_signed
-from cce.report.json.dump import Json, dump_json, score_or_null, signed_or_null
+from cce.report.json.fields import Json, redact_field, score_or_null, signed_or_null
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison, PairedTest
@@ -28,6 +28,7 @@ def render_json(report: Report) -> str:
 def _report(report: Report) -> Json:
     fields: Json = {
         "schema": SCHEMA,
+        **redact_field(report.redaction),
         "corpus": report.corpus,
         "embedder": report.embedder,
         "queries": report.n_queries,
@@ -39,8 +40,6 @@ def _report(report: Report) -> Json:
         from cce.report.json.evidence import evidence_record  # most reports have none
 
         fields["evidence"] = evidence_record(report.evidence)
-    if report.redaction is Redaction.STRICT:
-        fields["redact"] = report.redaction.value
     if report.saved is not None:
         fields["saved"] = _saved(report.saved)
     return fields

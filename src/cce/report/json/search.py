@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from cce.domain.ranking import Hit, Ranking
+from cce.json_text import dump_json
 from cce.numerals import format_score
-from cce.report.json.dump import Json, dump_json
+from cce.report.json.fields import Json
 
 
 def render_search_json(ranking: Ranking) -> str:

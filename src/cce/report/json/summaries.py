@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cce.domain.redaction import Redaction
 from cce.domain.summary import Freshness, IndexingSummary, StoreSummary
+from cce.json_text import dump_json
 from cce.numerals import format_score
-from cce.report.json.dump import Json, dump_json
+from cce.report.json.fields import Json, redact_field
 
 
 def render_indexing_json(summary: IndexingSummary) -> str:
@@ -18,7 +18,7 @@ def render_indexing_json(summary: IndexingSummary) -> str:
             "directory": summary.directory,
             "elapsed_seconds": format_score(summary.elapsed_seconds),
             "embedder": summary.embedder,
-            **_redaction(summary.redaction),
+            **redact_field(summary.redaction),
             "files": summary.n_files,
             "sensitive": list(summary.sensitive),
             "skipped": dict(summary.n_skipped),
@@ -37,7 +37,7 @@ def render_store_json(summary: StoreSummary) -> str:
             "chunks": summary.n_chunks,
             "directory": _freshness_record(summary.freshness),
             "embedder": summary.embedder,
-            **_redaction(summary.redaction),
+            **redact_field(summary.redaction),
             "embedder_model": summary.embedder_model,
             "files": summary.n_files,
             "format_version": summary.format_version,
@@ -65,8 +65,3 @@ def _freshness_record(freshness: Freshness | None) -> Json | None:
         "new": list(freshness.new),
         "path": freshness.directory,
     }
-
-
-def _redaction(redaction: Redaction) -> Json:
-    """Only the strict rules are named; the standard ones are what a reader expects."""
-    return {"redact": redaction.value} if redaction is Redaction.STRICT else {}
