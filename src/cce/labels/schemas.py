@@ -7,9 +7,10 @@ printing it must not load what making it needs.
 
 from __future__ import annotations
 
-import json
 from importlib.resources import files
 from typing import Any
+
+from cce.json_text import dump_json
 
 Schema = dict[str, Any]
 
@@ -41,7 +42,7 @@ def shipped_schema(name: str) -> str:
 def generated_schema(name: str) -> str:
     """The same text, made anew; raises KeyError for another name."""
     schema = {"fixtures": _fixture_line, "report": _report, "gate": _policy}[name]()
-    return json.dumps({"$schema": _DIALECT, **schema}, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+    return dump_json({"$schema": _DIALECT, **schema})
 
 
 def _fixture_line() -> Schema:

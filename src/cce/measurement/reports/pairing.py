@@ -14,7 +14,7 @@ from cce.measurement.evidence.comparison import compare
 from cce.measurement.evidence.gathering import gather_evidence
 from cce.measurement.reports.reading import SavedReport, edited_means, read_saved_report
 from cce.measurement.scoring import select_cases, with_saved_metrics
-from cce.quoting import on_one_line, quoted
+from cce.quoting import listed, on_one_line, quoted
 from cce.registry import unknown_name
 
 _N_SHOWN = 5
@@ -163,4 +163,4 @@ def _either(old: str, new: str) -> str:
 
 
 def _first_few(texts: Sequence[str]) -> str:
-    return ", ".join(texts[:_N_SHOWN]) + (", …" if len(texts) > _N_SHOWN else "")
+    return listed(texts, len(texts), _N_SHOWN)
