@@ -22,6 +22,7 @@ from cce.measurement.fixtures.reading import parse_fixture_set, stream_entries
 from cce.measurement.reports.reading import read_saved_report
 from cce.report.json.report_v2 import render_json as render_report
 from cce.retrieval.indexing.directory import index_directory
+from cce.usecases.corpora import CorpusChoice
 from cce.usecases.evaluate import Plan, evaluate
 
 READ = "def read(path):\n    return open(path).read()\n"
@@ -306,7 +307,8 @@ def test_what_the_set_can_detect_follows_from_its_number_of_cases(bench: Bench) 
 def test_a_report_shows_the_spread_that_was_measured(bench: Bench, tmp_path: Path) -> None:
     cases = [{"query": "read path", "expected": ["a.py"]}, {"query": "page", "expected": ["docs/guide.md"]}]
     bench.lint(*cases)
-    plan = Plan(str(bench.set), str(bench.root), ("bm25", "vector"), is_comparison=False)
+    corpus = CorpusChoice(str(bench.root))
+    plan = Plan(str(bench.set), ("bm25", "vector"), is_comparison=False, corpus=corpus)
     report = tmp_path / "report.json"
     report.write_text(render_report(evaluate(plan, unwatched).report))
     message = bench.lint(*cases, report=str(report)).findings[-1].message

@@ -62,8 +62,8 @@ def command(
     NEW - OLD, so positive means that the new one is better.
     """
     from cce.domain.full_report import FullReport
-    from cce.measurement.reports.pairing import PairingPlan, compare_saved
     from cce.report.catalog import RENDERERS
+    from cce.usecases.compare import PairingPlan, compare_saved
 
     names = None if backends is None else _parse_backends(backends)
     files = parse_report_files(reports, RENDERERS, as_json=as_json)
