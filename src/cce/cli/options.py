@@ -10,7 +10,7 @@ import click
 
 from cce.cli.paths import DIRECTORY, FILE
 from cce.errors import UsageError
-from cce.registry import unknown_name
+from cce.registry import known_names, split_names
 from cce.retrieval.backends.catalog import BACKENDS, DEFAULT_BACKENDS
 
 _T = TypeVar("_T")
@@ -18,27 +18,17 @@ _T = TypeVar("_T")
 
 def parse_backends(typed: str | None) -> tuple[str, ...]:
     """Backend names from a comma list, each once, in the order typed; the default three for None."""
-    return DEFAULT_BACKENDS if typed is None else _parse_names("--backend", typed)
+    return DEFAULT_BACKENDS if typed is None else known_names(BACKENDS, "--backend", typed)
 
 
 def parse_comparison(typed: str) -> tuple[str, str]:
     """The two backends of `--compare A,B`."""
-    names = _parse_names("--compare", typed)
+    names = known_names(BACKENDS, "--compare", typed)
     if len(names) != 2:
         raise UsageError(
             f"--compare takes exactly two different backends, as in --compare bm25,hybrid; got {typed!r}"
         )
     return names[0], names[1]
-
-
-def _parse_names(option: str, typed: str) -> tuple[str, ...]:
-    names = split_names(typed)
-    if not names:
-        raise UsageError(f"{option} names no backend; known: {', '.join(BACKENDS.names())}")
-    for name in names:
-        if name not in BACKENDS:
-            raise UsageError(unknown_name("backend", name, BACKENDS.names()))
-    return names
 
 
 def refuse_empty(_context: click.Context, _parameter: click.Parameter, path: str | None) -> str | None:
@@ -146,11 +136,6 @@ def with_corpus(command: Callable[..., _T]) -> Callable[..., _T]:
         return command(corpus=choose_corpus(directory, store, redact, is_cached=not no_cache), **others)
 
     return with_choice
-
-
-def split_names(typed: str) -> tuple[str, ...]:
-    """The names of a comma list, each once, in the order typed."""
-    return tuple(dict.fromkeys(name.strip() for name in typed.split(",") if name.strip()))
 
 
 _EVIDENCE_OPTIONS = (
