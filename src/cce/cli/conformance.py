@@ -44,8 +44,8 @@ def command(directory: str, output: str | None, cache: Cache | None) -> None:
 
     Two implementations that agree on this list cut the same corpus into the same chunks.
     """
+    from cce.report.catalog import CONFORMANCE_MARK
     from cce.report.json.conformance import render_conformance
-    from cce.report.marks import CONFORMANCE_MARK
     from cce.retrieval.indexing.directory import index_directory
 
     if output is None:
@@ -83,7 +83,7 @@ def _write(output: str | None, content: bytes) -> None:
 def _require_default() -> None:
     """Raise UsageError if the default output is a link, or a file of somebody else."""
     from cce.atomic import link_below
-    from cce.report.marks import CONFORMANCE_MARK
+    from cce.report.catalog import CONFORMANCE_MARK
 
     if link_below(os.curdir, (DEFAULT_OUTPUT,)) is not None:
         fault = "is a link, and a default output is not written through one"

@@ -14,14 +14,13 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from cce.domain.evidence import Evidence, SliceEvidence
-from cce.domain.full_report import FullReport
 from cce.domain.gate import Level, Reason
 from cce.domain.redaction import Redaction
-from cce.domain.report import SavedPair
+from cce.domain.report import FullReport, SavedPair
 from cce.domain.scores import METRICS
 from cce.numerals import format_score, ordering_key
 from cce.quoting import counted, one_line, shortened
-from cce.report.marks import MARKDOWN_MARK
+from cce.report.catalog import MARKDOWN_MARK
 from cce.report.view.cells import UNDEFINED, first_rank, signed, signed_bounds, unsigned
 from cce.report.view.changes import Change, Tone, changes, headline, interval_kind, label, sentences
 from cce.report.view.rows import CaseRow, case_rows, columns, compared_names, has_moved

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from cce.domain.redaction import Redaction
-from cce.domain.report import Report, SavedPair
+from cce.domain.report import FullReport, Report, SavedPair
 from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore
 from cce.numerals import format_score, format_signed
 from cce.quoting import one_line
@@ -27,6 +27,15 @@ _METRIC_WIDTHS = (12, 12, 12, 12)
 _TOKEN_WIDTHS = (12, 12, 12)
 _TEST_WIDTHS = (14, 12, 12, 26)
 _QUERY_WIDTH = 24
+
+
+def render_text_report(full: FullReport) -> str:
+    """The report for a terminal; where a gate was asked its answer."""
+    if full.gate is None:
+        return render_text(full.report)
+    from cce.report.text.gate import render_gate_text  # most reports have no gate
+
+    return render_gate_text(full.gate)
 
 
 def render_text(report: Report) -> str:
