@@ -14,7 +14,7 @@ from typing import NamedTuple
 from cce.domain.chunk import Chunk
 from cce.errors import FixtureError
 from cce.json_text import is_mostly_brackets
-from cce.measurement.fixtures.line import SCHEMA
+from cce.measurement.fixtures.schema import SCHEMA
 from cce.quoting import on_one_line
 from cce.tokens import WHITE_SPACE, tokenize
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cce.domain.evidence import Evidence, EvidenceOptions
+from cce.domain.evidence import EvidenceOptions
 from cce.domain.redaction import Redaction
 from cce.domain.report import Report, SavedPair
 from cce.domain.scores import BackendScore
@@ -13,7 +13,7 @@ from cce.errors import UnknownNameError, UsageError
 from cce.measurement.evidence.comparison import compare
 from cce.measurement.evidence.gathering import gather_evidence
 from cce.measurement.reports.reading import SavedReport, edited_means, read_saved_report
-from cce.measurement.scoring import select_cases, with_saved_metrics
+from cce.measurement.scoring import select_cases
 from cce.quoting import listed, on_one_line, quoted
 from cce.registry import unknown_name
 
@@ -48,7 +48,7 @@ def compare_saved(plan: PairingPlan) -> Report:
         n_queries=a.n_cases,
         backends=(a, b),
         comparison=compare(a, b, are_saved=True),
-        evidence=None if plan.evidence is None else _weigh(plan.evidence, a, b),
+        evidence=None if plan.evidence is None else gather_evidence(plan.evidence, (a, b), (a, b)),
         saved=SavedPair(plan.old, plan.new, n_left_out, notices),
         redaction=new.redaction if new.redaction is old.redaction else Redaction.STANDARD,
     )
@@ -140,11 +140,6 @@ def _with_another_k(old: BackendScore, new: BackendScore) -> list[str]:
         for name, k in zip(old.ids, old.ks, strict=True)
         if name in news and k != news[name]
     ]
-
-
-def _weigh(options: EvidenceOptions, a: BackendScore, b: BackendScore) -> Evidence:
-    pair = with_saved_metrics(a, options.metrics), with_saved_metrics(b, options.metrics)
-    return gather_evidence(options, pair, pair)
 
 
 def _backend(report: SavedReport, name: str) -> BackendScore:
