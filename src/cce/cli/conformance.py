@@ -45,7 +45,7 @@ def command(directory: str, output: str | None, cache: Cache | None) -> None:
     Two implementations that agree on this list cut the same corpus into the same chunks.
     """
     from cce.report.catalog import CONFORMANCE_MARK
-    from cce.report.json.conformance import render_conformance
+    from cce.report.json.listings import render_conformance
     from cce.retrieval.indexing.directory import index_directory
 
     if output is None:

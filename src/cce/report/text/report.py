@@ -14,13 +14,12 @@ from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore
 from cce.numerals import format_score, format_signed
 from cce.quoting import one_line
 from cce.report.text.tables import row
-from cce.report.view.cells import signed, signed_bounds, unsigned
+from cce.report.view.cells import LABELS, signed, signed_bounds, unsigned
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison, Difference, PairedTest
 
 TITLE = "CCE relevance — ranking quality vs labeled fixtures (cce.relevance/v1)"
-LABELS = {"precision_at_k": "P@k", "recall": "recall", "mrr": "MRR", "f1": "F1"}
 SAVED_TITLE = "CCE compare — two saved reports, paired by case (cce.relevance.report/v2)"
 
 _METRIC_WIDTHS = (12, 12, 12, 12)
@@ -107,7 +106,7 @@ def _delta_table(comparison: Comparison) -> list[str]:
     return [
         f"  per-query deltas ({a} → {b}; positive = {b} wins)",
         row("query", labels, _METRIC_WIDTHS, _QUERY_WIDTH),
-        *(_delta_row(name, of_case) for name, of_case in zip(ids, deltas, strict=True)),
+        *(_delta_row(name, case_deltas) for name, case_deltas in zip(ids, deltas, strict=True)),
         _delta_row("mean", means),
     ]
 
