@@ -65,7 +65,8 @@ def command(
     if allow_secrets and redaction.is_typed:
         raise UsageError("--allow-secrets and --redact exclude each other: leave one out")
 
-    from cce.report.text.summaries import render_indexing_json, render_indexing_text
+    from cce.report.json.summaries import render_indexing_json
+    from cce.report.text.summaries import render_indexing_text
     from cce.retrieval.embedding.checking import make_embedder
     from cce.retrieval.indexing.directory import index_directory
     from cce.retrieval.redaction.leftovers import warn_of_leftovers

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from cce.cli.exits import write_result
-from cce.labels.labelling import Candidate, LabelSession, Verdict, unlabelled_ids
+from cce.labels.labelling import Candidate, Judgment, LabelSession, unlabelled_ids
 from cce.labels.revision import Revision
 from cce.labels.tracking.texts import AnchoredTexts
 from cce.quoting import on_one_line, quoted
@@ -13,7 +13,7 @@ from cce.quoting import on_one_line, quoted
 _MAX_LINES = 40
 _MAX_COLUMNS = 160
 _N_SHOWN = 5
-_VERDICTS: dict[str, Verdict] = {"y": True, "n": False, "1": 1, "2": 2, "3": 3}
+_JUDGMENTS: dict[str, Judgment] = {"y": True, "n": False, "1": 1, "2": 2, "3": 3}
 _QUESTION = "answer? [y n 1 2 3 s u q, h for help] "
 _HELP = """\
   y      yes, this is an answer
@@ -42,8 +42,8 @@ def _take_answer(session: LabelSession) -> bool:
         word = typed.strip().lower()
         if not typed or word in ("q", "quit"):
             return False
-        if word in _VERDICTS:
-            return _answer(session, _VERDICTS[word])
+        if word in _JUDGMENTS:
+            return _answer(session, _JUDGMENTS[word])
         if word == "s":
             session.skip()
             return True
@@ -52,12 +52,12 @@ def _take_answer(session: LabelSession) -> bool:
         write_result("nothing to undo\n" if word == "u" else _HELP)
 
 
-def _answer(session: LabelSession, verdict: Verdict) -> bool:
+def _answer(session: LabelSession, judgment: Judgment) -> bool:
     candidate = session.current
-    if verdict is not False and candidate is not None and candidate.anchor is None:
+    if judgment is not False and candidate is not None and candidate.anchor is None:
         write_result("no anchor can name this path, so it cannot be a label: answer n or s\n")
         return True
-    session.answer(verdict)
+    session.answer(judgment)
     return True
 
 

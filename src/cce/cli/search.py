@@ -73,7 +73,8 @@ def command(
         raise UsageError(f"--backend takes one name here, got {backend!r}")
 
     from cce.domain.redaction import Redaction
-    from cce.report.text.search import render_search_json, render_search_text
+    from cce.report.json.search import render_search_json
+    from cce.report.text.search import render_search_text
     from cce.usecases.search import open_index, search
 
     place = directory or "."

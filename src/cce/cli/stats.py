@@ -32,7 +32,8 @@ def command(directory: str | None, store_path: str | None, as_json: bool) -> Non
 
     A store elsewhere is compared only if --dir names its directory.
     """
-    from cce.report.text.summaries import render_store_json, render_store_text
+    from cce.report.json.summaries import render_store_json
+    from cce.report.text.summaries import render_store_text
     from cce.retrieval.store.freshness import compare_with_directory
     from cce.retrieval.store.place import directory_of, store_beside
     from cce.retrieval.store.reading import read_store

@@ -45,7 +45,7 @@ def _holds_word(text: str, word: str) -> bool:
     return False
 
 
-class Postings(Protocol):
+class ReadPostings(Protocol):
     """Which chunks hold a token."""
 
     def of_token(self, token: bytes) -> tuple[IntVector, IntVector]:
@@ -60,7 +60,7 @@ class SearchedIndex(Protocol):
         """All chunks in index order."""
 
     @property
-    def postings(self) -> Postings:
+    def postings(self) -> ReadPostings:
         """Token counts of every chunk; built when first asked for."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cce.domain.evidence import Evidence, EvidenceOptions
+from cce.domain.evidence import EvidenceOptions
 from cce.domain.redaction import Redaction
 from cce.domain.report import Report, SavedPair
 from cce.domain.scores import BackendScore
@@ -13,8 +13,8 @@ from cce.errors import UnknownNameError, UsageError
 from cce.measurement.evidence.comparison import compare
 from cce.measurement.evidence.gathering import gather_evidence
 from cce.measurement.reports.reading import SavedReport, edited_means, read_saved_report
-from cce.measurement.scoring import select_cases, with_saved_metrics
-from cce.quoting import on_one_line, quoted
+from cce.measurement.scoring import select_cases
+from cce.quoting import listed, on_one_line, quoted
 from cce.registry import unknown_name
 
 _N_SHOWN = 5
@@ -48,7 +48,7 @@ def compare_saved(plan: PairingPlan) -> Report:
         n_queries=a.n_cases,
         backends=(a, b),
         comparison=compare(a, b, are_saved=True),
-        evidence=None if plan.evidence is None else _weigh(plan.evidence, a, b),
+        evidence=None if plan.evidence is None else gather_evidence(plan.evidence, (a, b), (a, b)),
         saved=SavedPair(plan.old, plan.new, n_left_out, notices),
         redaction=new.redaction if new.redaction is old.redaction else Redaction.STANDARD,
     )
@@ -142,11 +142,6 @@ def _with_another_k(old: BackendScore, new: BackendScore) -> list[str]:
     ]
 
 
-def _weigh(options: EvidenceOptions, a: BackendScore, b: BackendScore) -> Evidence:
-    pair = with_saved_metrics(a, options.metrics), with_saved_metrics(b, options.metrics)
-    return gather_evidence(options, pair, pair)
-
-
 def _backend(report: SavedReport, name: str) -> BackendScore:
     for score in report.backends:
         if score.backend == name:
@@ -163,4 +158,4 @@ def _either(old: str, new: str) -> str:
 
 
 def _first_few(texts: Sequence[str]) -> str:
-    return ", ".join(texts[:_N_SHOWN]) + (", …" if len(texts) > _N_SHOWN else "")
+    return listed(texts, len(texts), _N_SHOWN)

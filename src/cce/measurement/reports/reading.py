@@ -15,14 +15,14 @@ from typing import Annotated, Literal, NoReturn
 
 import msgspec
 
-from cce.brackets import is_mostly_brackets
 from cce.domain.redaction import Redaction
-from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, Column
+from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, Column, defined
 from cce.errors import ReportError
 from cce.files import read_bytes
+from cce.json_text import is_mostly_brackets
 from cce.measurement.scoring import summarize
 from cce.numerals import format_score, mean, ordering_key
-from cce.quoting import on_one_line, quoted
+from cce.quoting import listed, on_one_line, quoted
 
 SCHEMA = "cce.relevance.report/v2"
 
@@ -70,7 +70,7 @@ def edited_means(path: str, score: BackendScore) -> Iterator[str]:
     wrong = [
         f"{metric} {format_score(score.mean(metric))} (its cases give {format_score(mean(figures))})"
         for metric in METRICS
-        for figures in [[figure for figure in score.columns[metric] if figure is not None]]
+        for figures in [defined(score.columns[metric])]
         if _is_edited(score.mean(metric), figures)
     ]
     if wrong:
@@ -202,7 +202,7 @@ def _token_figure(row: _Tokens | None, metric: str) -> float | None:
 def _require_unique(noun: str, names: Sequence[str]) -> None:
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        few = ", ".join(map(quoted, repeated[:_N_SHOWN])) + (", …" if len(repeated) > _N_SHOWN else "")
+        few = listed(map(quoted, repeated), len(repeated), _N_SHOWN)
         raise ReportError(
             f"{noun} named more than once: {few}; give each its own name in the set, and save again"
         )
