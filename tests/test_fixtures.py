@@ -17,9 +17,8 @@ from pydantic_core import SchemaValidator, ValidationError
 from cce.domain.anchor import LineRange
 from cce.errors import FixtureError
 from cce.measurement.fixtures import strict_json
-from cce.measurement.fixtures.line import SCHEMA
 from cce.measurement.fixtures.reading import parse_fixture_set, read_fixture_set
-from cce.measurement.fixtures.schema import DEFAULTS, case_schema, is_plainly_right
+from cce.measurement.fixtures.schema import DEFAULTS, SCHEMA, case_schema, is_plainly_right
 from cce.tokens import WHITE_SPACE
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "reference"

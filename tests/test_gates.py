@@ -87,10 +87,8 @@ def ask(
     pair = pair_with_baseline(candidate, as_saved(score(then)), "baseline.json")
     evidence = None
     if rules.evidence is not None:
-        sides = tuple(
-            with_saved_metrics(side, rules.evidence.metrics) for side in (pair.baseline, pair.candidate)
-        )
-        evidence = gather_evidence(rules.evidence, sides, (sides[0], sides[1]))
+        sides = pair.baseline, pair.candidate
+        evidence = gather_evidence(rules.evidence, sides, sides)
     measured = with_saved_metrics(candidate, floor_metrics(policy))
     reasons = judge_gate(policy, fixtures, measured, pair, evidence)
     report = Report("src", "hash", len(now), (pair.baseline, pair.candidate), None, evidence)

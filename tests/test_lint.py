@@ -10,17 +10,20 @@ from typing import Any
 import pytest
 
 from cce.domain.chunk import Chunk
+from cce.domain.findings import Finding, Lint
 from cce.labels.coverage import AnchoredChunks, ceiling
-from cce.labels.findings import Finding, Lint, render_json, render_text
 from cce.labels.giveaways import quoted_file_name
 from cce.labels.lint import lint_set
 from cce.labels.pinning import pin_set
 from cce.labels.revision import Revision
 from cce.labels.tracking.places import LineTable
-from cce.labels.tracking.texts import CorpusTexts
+from cce.labels.tracking.texts import AnchoredTexts
 from cce.measurement.fixtures.reading import parse_fixture_set, stream_entries
 from cce.measurement.reports.reading import read_saved_report
+from cce.report.json.findings import render_findings_json
 from cce.report.json.report_v2 import render_json as render_report
+from cce.report.text.findings import render_findings
+from cce.retrieval.corpus.texts import CorpusTexts
 from cce.retrieval.indexing.directory import index_directory
 from cce.usecases.corpora import CorpusChoice
 from cce.usecases.evaluate import Plan, evaluate
@@ -58,7 +61,8 @@ class Bench:
     def lint_file(self, report: str | None = None) -> Lint:
         saved = None if report is None else read_saved_report(report)
         indexed = index_directory(str(self.root), unwatched)
-        return lint_set(str(self.set), stream_entries(str(self.set)), indexed, saved)
+        texts = CorpusTexts(str(self.root), indexed.index.positions_by_file)
+        return lint_set(str(self.set), stream_entries(str(self.set)), indexed, texts, saved)
 
     def only(self, code: str, *cases: dict[str, Any]) -> Finding:
         (finding,) = [finding for finding in self.lint(*cases).findings if finding.code == code]
@@ -142,7 +146,7 @@ def test_a_pinned_text_that_moved_changed_or_vanished_is_an_error(bench: Bench) 
     pin_set(
         parse_fixture_set(revision.raw, revision.path),
         revision,
-        LineTable(CorpusTexts(str(bench.root))),
+        LineTable(AnchoredTexts(CorpusTexts(str(bench.root)))),
     )
     revision.write()
     assert [finding.code for finding in bench.lint_file().findings if finding.level == "error"] == []
@@ -328,7 +332,8 @@ def test_cases_are_checked_as_they_come_and_none_is_kept(bench: Bench) -> None:
             alive.append(n)
             yield b"", case
 
-    assert lint_set("p", entries(), index_directory(str(bench.root), unwatched), None).n_cases == 3
+    indexed = index_directory(str(bench.root), unwatched)
+    assert lint_set("p", entries(), indexed, CorpusTexts(str(bench.root)), None).n_cases == 3
     assert alive == [0, 1, 2]
 
 
@@ -345,7 +350,7 @@ FOUND = Lint(
 
 
 def test_the_text_is_grouped_by_case_with_line_numbers() -> None:
-    assert render_text(FOUND) == (
+    assert render_findings(FOUND) == (
         "set.jsonl:2: one\n  error    first\n  note     second\n\n"
         "set.jsonl:5: tw\\no\n  warning  third\n\n"
         "set.jsonl\n  note     fourth\n\n"
@@ -354,13 +359,13 @@ def test_the_text_is_grouped_by_case_with_line_numbers() -> None:
 
 
 def test_a_level_hides_what_is_below_it_but_not_its_number() -> None:
-    assert render_text(FOUND, "error") == (
+    assert render_findings(FOUND, "error") == (
         "set.jsonl:2: one\n  error    first\n\n1 error, 1 warning, 2 notes in 2 cases\n"
     )
 
 
 def test_the_json_has_every_finding_and_the_counts() -> None:
-    report = json.loads(render_json(FOUND))
+    report = json.loads(render_findings_json(FOUND))
     assert {key: report[key] for key in ("schema", "fixtures", "cases", "errors", "warnings", "notes")} == {
         "schema": "cce.lint/v1",
         "fixtures": "set.jsonl",

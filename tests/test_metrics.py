@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cce.measurement.matching.matches import CaseMatch
-from cce.measurement.metrics import (
+from cce.measurement.metrics.ranked import (
     f1,
     first_relevant_rank,
     harmonic_mean,

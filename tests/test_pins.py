@@ -21,9 +21,10 @@ from cce.labels.pinning import Pinning, pin_set
 from cce.labels.revision import Revision
 from cce.labels.tracking.pins import stale_pins
 from cce.labels.tracking.places import LineTable
-from cce.labels.tracking.texts import CorpusTexts, line_prints
+from cce.labels.tracking.texts import AnchoredTexts, line_prints
 from cce.labels.tracking.traces import Trace, parse_traces, trace_of
 from cce.measurement.fixtures.reading import parse_fixture_set, read_fixture_set
+from cce.retrieval.corpus.texts import CorpusTexts
 
 CODE = b"import os\n\ndef read(path):   \n    return open(path)\n\ndef write(path):\n    pass\n"
 
@@ -42,7 +43,7 @@ def digits(text: bytes) -> str:
 
 def pin_now(corpus: Path, anchor: str) -> str | None:
     parsed = parse_anchor(anchor)
-    return CorpusTexts(str(corpus)).pin(parsed.path or "", parsed.lines)
+    return AnchoredTexts(CorpusTexts(str(corpus))).pin(parsed.path or "", parsed.lines)
 
 
 def write_set(folder: Path, *cases: dict[str, Any]) -> Path:
@@ -55,7 +56,9 @@ def write_set(folder: Path, *cases: dict[str, Any]) -> Path:
 def pin(path: Path, corpus: Path, **options: Any) -> tuple[Pinning, Revision]:
     revision = Revision(str(path))
     fixtures = parse_fixture_set(revision.raw, str(path))
-    return pin_set(fixtures, revision, LineTable(CorpusTexts(str(corpus))), **options), revision
+    return pin_set(
+        fixtures, revision, LineTable(AnchoredTexts(CorpusTexts(str(corpus)))), **options
+    ), revision
 
 
 def pins_of(path: Path) -> list[dict[str, str]]:
@@ -89,7 +92,7 @@ TIDIED = {
 
 def warnings_of(folder: Path, corpus: Path) -> list[str]:
     paths = sorted(path.name for path in corpus.iterdir())
-    return stale_pins(read_fixture_set(str(folder / "set.jsonl")), str(corpus), paths)
+    return stale_pins(read_fixture_set(str(folder / "set.jsonl")), CorpusTexts(str(corpus), paths))
 
 
 @pytest.mark.parametrize("change", TIDIED.values(), ids=TIDIED)
@@ -135,7 +138,8 @@ def test_a_pin_of_the_bytes_as_they_were_written_once_still_holds(tmp_path: Path
     assert (
         len(
             stale_pins(
-                parse_fixture_set(json.dumps({"query": "q", **old}).encode(), "s"), str(corpus), ["a.py"]
+                parse_fixture_set(json.dumps({"query": "q", **old}).encode(), "s"),
+                CorpusTexts(str(corpus), ["a.py"]),
             )
         )
         == 1
@@ -143,7 +147,7 @@ def test_a_pin_of_the_bytes_as_they_were_written_once_still_holds(tmp_path: Path
 
 
 def test_a_file_that_moved_is_found_by_either_pin(corpus: Path) -> None:
-    table = LineTable(CorpusTexts(str(corpus)))
+    table = LineTable(AnchoredTexts(CorpusTexts(str(corpus))))
     written = pin_now(corpus, "a.py")
     assert written != digits(CODE)
     assert table.files(written or "") == table.files(digits(CODE)) == ["a.py"]
@@ -252,7 +256,7 @@ def test_pins_of_a_wrong_type_are_an_error_with_the_line(pins: str, got: str) ->
 
 
 def trace_now(corpus: Path, anchor: str) -> Trace:
-    trace = trace_of(LineTable(CorpusTexts(str(corpus))), parse_anchor(anchor))
+    trace = trace_of(LineTable(AnchoredTexts(CorpusTexts(str(corpus)))), parse_anchor(anchor))
     assert trace is not None
     return trace
 
@@ -315,7 +319,7 @@ def test_a_trace_is_read_as_it_was_written(corpus: Path, anchor: str) -> None:
 
 def warning(path: Path, corpus: Path) -> list[str]:
     fixtures = read_fixture_set(str(path))
-    return stale_pins(fixtures, str(corpus), CorpusTexts(str(corpus)).paths)
+    return stale_pins(fixtures, CorpusTexts(str(corpus)))
 
 
 def test_a_set_with_true_pins_gives_no_warning(tmp_path: Path, corpus: Path) -> None:
@@ -337,7 +341,7 @@ def test_stale_pins_are_one_line_whatever_their_number(tmp_path: Path, corpus: P
 
 def test_without_pins_no_file_is_read(tmp_path: Path) -> None:
     path = write_set(tmp_path, {})
-    assert stale_pins(read_fixture_set(str(path)), str(tmp_path / "nowhere"), ["a.py"]) == []
+    assert stale_pins(read_fixture_set(str(path)), CorpusTexts(str(tmp_path / "nowhere"), ["a.py"])) == []
 
 
 # The file

@@ -17,13 +17,14 @@ from cce.domain.anchor import Anchor, parse_anchor
 from cce.domain.case import Case, FixtureSet
 from cce.errors import FixtureError
 from cce.labels.pinning import pin_set
-from cce.labels.reanchor import Move, reanchor_set
+from cce.labels.reanchor import AnchorMove, reanchor_set
 from cce.labels.revision import Revision
 from cce.labels.tracking.places import LineTable
 from cce.labels.tracking.similarity import closest_stretch
-from cce.labels.tracking.texts import CorpusTexts
-from cce.labels.tracking.tracker import Fate, Tracker
+from cce.labels.tracking.texts import AnchoredTexts
+from cce.labels.tracking.tracker import TextFate, Tracker
 from cce.measurement.fixtures.reading import parse_fixture_set, read_fixture_set
+from cce.retrieval.corpus.texts import CorpusTexts
 from oracle import Oracle
 from planting import Corpus, plant
 
@@ -60,9 +61,9 @@ class Bench:
         return read_fixture_set(str(self.set))
 
     def table(self) -> LineTable:
-        return LineTable(CorpusTexts(str(self.root)))
+        return LineTable(AnchoredTexts(CorpusTexts(str(self.root))))
 
-    def reanchor(self) -> list[Move]:
+    def reanchor(self) -> list[AnchorMove]:
         table, revision = self.table(), Revision(str(self.set))
         moves = reanchor_set(self.read().cases, revision, Tracker(table), table)
         revision.write()
@@ -155,7 +156,7 @@ def test_an_edited_text_is_listed_with_what_is_most_similar(tmp_path: Path) -> N
 def test_a_text_that_is_nowhere_vanished(tmp_path: Path) -> None:
     bench = Bench(tmp_path, {"a.py": OTHER + READ, "b.py": "x = 1\n"}, "a.py@4-6", "b.py")
     bench.edit(a_py=OTHER + WRITE, b_py=None)
-    assert [move.whereabouts.fate for move in bench.reanchor()] == [Fate.VANISHED, Fate.VANISHED]
+    assert [move.whereabouts.fate for move in bench.reanchor()] == [TextFate.VANISHED, TextFate.VANISHED]
 
 
 def test_a_file_that_was_edited_is_listed_as_changed(tmp_path: Path) -> None:
@@ -175,7 +176,7 @@ def test_two_copies_elsewhere_are_no_place_to_go(tmp_path: Path) -> None:
     bench = Bench(tmp_path, {"a.py": OTHER + READ, "b.py": WRITE}, "a.py@4-6")
     bench.edit(a_py=OTHER, b_py=READ + WRITE, c_py=READ)
     (move,) = bench.reanchor()
-    assert move.whereabouts.fate is Fate.AMBIGUOUS
+    assert move.whereabouts.fate is TextFate.AMBIGUOUS
     assert "in 2 places cannot be told apart ('b.py@1-3', 'c.py@1-3'), choose one by hand" in str(move)
     assert bench.expected() == ["a.py@4-6"]
 
@@ -217,7 +218,7 @@ def test_one_edit_beside_a_twin_does_not_make_it_a_stranger(tmp_path: Path) -> N
 def test_a_twin_with_both_sides_edited_may_be_meant_so_nothing_moves(tmp_path: Path) -> None:
     bench = Bench(tmp_path, {"a.py": TWINS, "b.py": WRITE}, "a.py@2-2")
     bench.edit(a_py="def one():\n\n    pass\n\n", b_py=WRITE + "if True:\n    pass\nend()\n")
-    assert [move.whereabouts.fate for move in bench.reanchor()] == [Fate.AMBIGUOUS]
+    assert [move.whereabouts.fate for move in bench.reanchor()] == [TextFate.AMBIGUOUS]
 
 
 def test_a_twin_that_moves_up_to_the_neighbour_of_a_deleted_text_is_not_taken_for_it(tmp_path: Path) -> None:
@@ -308,7 +309,7 @@ def test_an_empty_file_is_not_taken_for_another_empty_file(tmp_path: Path) -> No
     bench = Bench(tmp_path, {"a/__init__.py": "", "b/__init__.py": "", "c.py": OTHER}, "a/__init__.py")
     bench.write({"b/__init__.py": "", "c.py": OTHER})
     (move,) = bench.reanchor()
-    assert move.whereabouts.fate is Fate.AMBIGUOUS
+    assert move.whereabouts.fate is TextFate.AMBIGUOUS
     assert bench.expected() == ["a/__init__.py"]
 
 
@@ -397,7 +398,7 @@ def anchors_of(targets: list[tuple[str, int, int]]) -> list[str]:
     return [f"{path}@{first}-{last}" for path, first, last in targets]
 
 
-def verdict(move: Move, corpus: Corpus, numbers: tuple[int, ...]) -> str:
+def verdict(move: AnchorMove, corpus: Corpus, numbers: tuple[int, ...]) -> str:
     """Right if most lines that the new range covers are the very ones that were labelled."""
     new = parse_anchor(move.whereabouts.anchor or "")
     assert new.path is not None
@@ -467,7 +468,7 @@ def follow_planted_edits(oracle: Oracle, folder: Path, name: str, seed: int, n_d
     draw = random.Random(seed)
     root = folder / name
     shutil.copytree(oracle.unpack(name) / name, root)
-    texts = CorpusTexts(str(root))
+    texts = AnchoredTexts(CorpusTexts(str(root)))
     targets = labelled_ranges(oracle, name, texts) + drawn_ranges(texts, draw, n_drawn)
     path = folder / "set.jsonl"
     path.write_text(
@@ -482,7 +483,7 @@ def follow_planted_edits(oracle: Oracle, folder: Path, name: str, seed: int, n_d
     plant(corpus, draw, targets, 100)
     corpus.write(root)
 
-    table, counts = LineTable(CorpusTexts(str(root))), Counter[str]()
+    table, counts = LineTable(AnchoredTexts(CorpusTexts(str(root)))), Counter[str]()
     for move in reanchor_set(
         parse_fixture_set(revision.raw, str(path)).cases, revision, Tracker(table), table
     ):
@@ -494,7 +495,7 @@ def follow_planted_edits(oracle: Oracle, folder: Path, name: str, seed: int, n_d
     return counts
 
 
-def labelled_ranges(oracle: Oracle, name: str, texts: CorpusTexts) -> list[tuple[str, int, int]]:
+def labelled_ranges(oracle: Oracle, name: str, texts: AnchoredTexts) -> list[tuple[str, int, int]]:
     """The ranges of the reference set that cover text."""
     found = set()
     for case in read_fixture_set(str(oracle.folder / "sets" / f"{name}.jsonl")).cases:
@@ -505,7 +506,7 @@ def labelled_ranges(oracle: Oracle, name: str, texts: CorpusTexts) -> list[tuple
     return sorted(found)
 
 
-def drawn_ranges(texts: CorpusTexts, draw: random.Random, n: int) -> list[tuple[str, int, int]]:
+def drawn_ranges(texts: AnchoredTexts, draw: random.Random, n: int) -> list[tuple[str, int, int]]:
     """Ranges of one to thirty lines anywhere in the corpus; nobody would label blank lines alone."""
     paths = [path for path in texts.paths if texts.lines(path)]
     found = set()

@@ -15,7 +15,7 @@ from cce.domain.report import Report
 from cce.domain.scores import TOKEN_METRICS, BackendScore
 from cce.measurement.evidence.comparison import compare
 from cce.measurement.matching.matches import TokenScore
-from cce.measurement.metrics import harmonic_mean
+from cce.measurement.metrics.ranked import harmonic_mean
 from cce.report.json.report_v2 import render_json
 from cce.report.text.report import render_text
 from oracle import Oracle

@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from cce.domain.evidence import EvidenceOptions
-from cce.labels.schemas import SCHEMAS, generated_schema, shipped_schema
 from cce.measurement.fixtures.schema import case_schema
 from cce.measurement.gate.policy_tables import policy_model
 from cce.measurement.reports.model import ReportModel
 from cce.report.json.report_v2 import render_json
+from cce.schemas import FORMATS, generated_schema, shipped_schema
 from cce.usecases.evaluate import Plan, evaluate
 from conftest import Run
 from oracle import Oracle
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
+@pytest.mark.parametrize("name", FORMATS)
 def test_the_shipped_schema_is_the_generated_one(name: str) -> None:
     assert shipped_schema(name) == generated_schema(name)
 
@@ -75,7 +75,7 @@ def test_a_report_with_everything_in_it_is_one_of_the_model(root: Path) -> None:
 
 
 def test_the_command_prints_the_shipped_schema(run_cce: Run) -> None:
-    for name in SCHEMAS:
+    for name in FORMATS:
         assert run_cce("schema", name).stdout.decode() == shipped_schema(name)
 
 

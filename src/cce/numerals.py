@@ -44,6 +44,16 @@ def ordering_keys(values: NDArray[np.float64]) -> NDArray[np.int64]:
     return keys
 
 
+def is_below(a: float, b: float) -> bool:
+    """Whether `a` prints as less than `b`: both are compared on integers of 1e-6."""
+    return ordering_key(a) < ordering_key(b)
+
+
+def rounded(value: float) -> float:
+    """The float that `format_score(value)` reads back as."""
+    return ordering_key(value) / MICRO
+
+
 def format_score(value: float) -> str:
     """Six decimals, a minus sign only on values that do not round to zero: `0.457143`."""
     return format_micro(ordering_key(value))

@@ -80,15 +80,17 @@ def lint(
 
     Exit code 1 if there is an error (with --strict also for a warning), else 0.
     """
-    from cce.labels.findings import LEVELS, render_json, render_text
+    from cce.domain.findings import SEVERITIES
+    from cce.report.json.findings import render_findings_json
+    from cce.report.text.findings import render_findings
     from cce.usecases.lint import LintPlan, run_lint
 
     with Progress() as progress:
         run = run_lint(LintPlan(fixtures, corpus, report), progress)
     for notice in run.notices:
         warn(notice)
-    least = next(known for known in LEVELS if known == level)
-    write_result((render_json if as_json else render_text)(run.lint, least))
+    least = next(known for known in SEVERITIES if known == level)
+    write_result((render_findings_json if as_json else render_findings)(run.lint, least))
     is_refused = run.lint.count("error") or (strict and run.lint.count("warning"))
     return ExitCode.REFUSED if is_refused else ExitCode.MEASURED
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 
 from cce.cli.exits import write_result
-from cce.labels.labelling import Candidate, LabelSession, Verdict, unlabelled_ids
+from cce.labels.labelling import Candidate, Judgment, LabelSession, unlabelled_ids
 from cce.labels.revision import Revision
-from cce.labels.tracking.texts import CorpusTexts
+from cce.labels.tracking.texts import AnchoredTexts
 from cce.quoting import on_one_line, quoted
 
 _MAX_LINES = 40
 _MAX_COLUMNS = 160
 _N_SHOWN = 5
-_VERDICTS: dict[str, Verdict] = {"y": True, "n": False, "1": 1, "2": 2, "3": 3}
+_JUDGMENTS: dict[str, Judgment] = {"y": True, "n": False, "1": 1, "2": 2, "3": 3}
 _QUESTION = "answer? [y n 1 2 3 s u q, h for help] "
 _HELP = """\
   y      yes, this is an answer
@@ -25,7 +25,7 @@ _HELP = """\
 """
 
 
-def run_session(session: LabelSession, texts: CorpusTexts, revision: Revision) -> None:
+def run_session(session: LabelSession, texts: AnchoredTexts, revision: Revision) -> None:
     """Ask until there is nothing left, or nobody answers any more."""
     while (candidate := session.current) is not None:
         write_result(_shown(candidate, session, texts))
@@ -42,8 +42,8 @@ def _take_answer(session: LabelSession) -> bool:
         word = typed.strip().lower()
         if not typed or word in ("q", "quit"):
             return False
-        if word in _VERDICTS:
-            return _answer(session, _VERDICTS[word])
+        if word in _JUDGMENTS:
+            return _answer(session, _JUDGMENTS[word])
         if word == "s":
             session.skip()
             return True
@@ -52,16 +52,16 @@ def _take_answer(session: LabelSession) -> bool:
         write_result("nothing to undo\n" if word == "u" else _HELP)
 
 
-def _answer(session: LabelSession, verdict: Verdict) -> bool:
+def _answer(session: LabelSession, judgment: Judgment) -> bool:
     candidate = session.current
-    if verdict is not False and candidate is not None and candidate.anchor is None:
+    if judgment is not False and candidate is not None and candidate.anchor is None:
         write_result("no anchor can name this path, so it cannot be a label: answer n or s\n")
         return True
-    session.answer(verdict)
+    session.answer(judgment)
     return True
 
 
-def _shown(candidate: Candidate, session: LabelSession, texts: CorpusTexts) -> str:
+def _shown(candidate: Candidate, session: LabelSession, texts: AnchoredTexts) -> str:
     span = candidate.span
     found_by = f", found by {', '.join(map(on_one_line, candidate.backends))}" if candidate.backends else ""
     head = (

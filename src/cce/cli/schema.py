@@ -20,9 +20,9 @@ def command(name: str) -> None:
     NAME is `fixtures` (one line of a cce.relevance/v1 set), `report` (what cce relevance --json
     prints) or `gate` (a cce.gate/v1 policy, which editors check as TOML).
     """
-    from cce.labels.schemas import SCHEMAS, shipped_schema
     from cce.registry import unknown_name
+    from cce.schemas import FORMATS, shipped_schema
 
-    if name not in SCHEMAS:
-        raise UsageError(unknown_name("schema", name, SCHEMAS))
+    if name not in FORMATS:
+        raise UsageError(unknown_name("schema", name, FORMATS))
     write_result(shipped_schema(name))

@@ -15,6 +15,11 @@ Column = Sequence[float | None]
 """One figure per case, in case order; None where the metric is undefined."""
 
 
+def defined(column: Column) -> list[float]:
+    """The figures of a column that are not None, in order."""
+    return [figure for figure in column if figure is not None]
+
+
 class MetricEntry(NamedTuple):
     """A metric as the list of metrics shows it; one that needs the index is in no saved report."""
 

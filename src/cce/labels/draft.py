@@ -1,8 +1,7 @@
-"""Drafts: real queries and an index in, cases that wait for a person's judgement out.
+"""The draft format: queries in, and with a pool of candidates for each a set of unlabelled cases out.
 
-Every backend contributes to the pool of candidates of a query, and the pool is listed in the order of
-the index, not of any ranking. A draft has no `expected`: nothing can be scored before somebody has
-looked. `labelling` takes the answers.
+A draft has no `expected`, so nothing can be scored before a person has judged its candidates;
+`labelling` takes the answers. Which chunks are in a pool is decided by the use case.
 """
 
 from __future__ import annotations
@@ -10,16 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from cce.brackets import is_mostly_brackets
 from cce.domain.chunk import Chunk
-from cce.domain.query import Query
 from cce.errors import FixtureError
-from cce.measurement.fixtures.line import SCHEMA
+from cce.measurement.fixtures.schema import SCHEMA
 from cce.quoting import on_one_line
-from cce.retrieval.indexing.directory import Watch
-from cce.retrieval.indexing.index import Index
-from cce.retrieval.systems import open_system
 from cce.tokens import WHITE_SPACE, tokenize
 
 _MAX_ID = 40
@@ -86,37 +82,37 @@ def _distinct(texts: Iterable[str]) -> Queries:
     return Queries(tuple(kept.values()), n_repeated, n_wordless)
 
 
+class PooledChunk(NamedTuple):
+    """A chunk to judge and the names of the backends that returned it, in the order they were asked."""
+
+    chunk: Chunk
+    backends: tuple[str, ...]
+
+
 def render_drafts(
-    queries: Sequence[str], index: Index, backends: Sequence[str], k: int, corpus: str | None, watch: Watch
+    queries: Sequence[str], pools: Iterable[Sequence[PooledChunk]], k: int, corpus: str | None
 ) -> str:
-    """A set of drafts: a header that names `corpus`, if known, then a line a query with its candidates."""
-    systems = [open_system(name, index) for name in backends]
-    positions = {chunk.chunk_id: position for position, chunk in enumerate(index.chunks)}
+    """A set of drafts: a header that names `corpus`, if known, then one line per query with its pool.
+
+    pools  one per query, each in the order of the index, so that no ranking can be read from it
+    """
     header = {"schema": SCHEMA} if corpus is None else {"schema": SCHEMA, "corpus": corpus}
     lines: list[Mapping[str, object]] = [header]
-    for (n_done, text), case_id in zip(enumerate(queries), _ids(queries), strict=True):
-        watch("drafting", n_done, len(queries), "queries")
-        found: dict[str, list[str]] = {}
-        chunks: dict[str, Chunk] = {}
-        query = Query(text)
-        for system in systems:
-            for hit in system.rank(query, k):
-                chunks[hit.chunk.chunk_id] = hit.chunk
-                found.setdefault(hit.chunk.chunk_id, []).append(system.name)
-        pool = sorted(chunks, key=positions.__getitem__)
-        candidates = [_candidate(chunks[chunk_id], found[chunk_id]) for chunk_id in pool]
+    for case_id, text, pool in zip(_ids(queries), queries, pools, strict=True):
+        candidates = [_candidate(pooled) for pooled in pool]
         lines.append({"id": case_id, "query": text, "k": k, "candidates": candidates})
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
-def _candidate(chunk: Chunk, backends: list[str]) -> dict[str, object]:
+def _candidate(pooled: PooledChunk) -> dict[str, object]:
+    chunk = pooled.chunk
     first_line = chunk.content.partition(b"\n")[0].decode().strip()[:_MAX_FIRST_LINE]
     return {
         "path": chunk.file_path,
         "kind": chunk.kind,
         "lines": [chunk.start_line, chunk.end_line],
         "first_line": first_line,
-        "backends": backends,
+        "backends": pooled.backends,
     }
 
 

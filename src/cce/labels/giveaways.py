@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from cce.domain.anchor import Anchor
+from cce.domain.chunk import Chunk
 from cce.tokens import tokenize
 
 if TYPE_CHECKING:
     from cce.labels.coverage import IntVector
-    from cce.retrieval.indexing.index import Index
 
 N_WORDS = 8
 """So many words in a row are a quotation."""
@@ -45,10 +45,29 @@ def _holds_word(text: str, word: str) -> bool:
     return False
 
 
+class ReadPostings(Protocol):
+    """Which chunks hold a token."""
+
+    def of_token(self, token: bytes) -> tuple[IntVector, IntVector]:
+        """(positions of the chunks, ascending, and how often each holds it)."""
+
+
+class SearchedIndex(Protocol):
+    """The read side of an index."""
+
+    @property
+    def chunks(self) -> Sequence[Chunk]:
+        """All chunks in index order."""
+
+    @property
+    def postings(self) -> ReadPostings:
+        """Token counts of every chunk; built when first asked for."""
+
+
 class QuotedAnswers:
     """Finds the chunk whose words a query repeats."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: SearchedIndex) -> None:
         """The index' postings are asked for only when a case matches very many chunks."""
         self._index = index
         self._words = lru_cache(_N_TEXTS_KEPT)(

@@ -20,8 +20,8 @@ from cce.labels.revision import Revision
 from cce.measurement.fixtures.strict_json import parse_json
 from cce.quoting import on_one_line, quoted
 
-Verdict = bool | int
-"""True or a grade from 1 to 3 for an answer, False for none."""
+Judgment = bool | int
+"""True or a grade from 1 to 3: relevant; False: not relevant."""
 
 _WHOLE_FILE = "module"
 _MAX_LINE = 2**53
@@ -87,11 +87,11 @@ class LabelSession:
         """What to judge now, None at the end."""
         return self._open[self._next] if self._next < len(self._open) else None
 
-    def answer(self, verdict: Verdict) -> None:
+    def answer(self, judgment: Judgment) -> None:
         """Judge the current candidate; raises UsageError if it cannot be written, and then stays there."""
         candidate = self._open[self._next]
         before = self._revision.line(candidate.line)
-        self._write(candidate.line, _judged(before, candidate, verdict))
+        self._write(candidate.line, _judged(before, candidate, judgment))
         self._past.append(before)
         self._next += 1
         self.n_answers += 1
@@ -203,26 +203,26 @@ def _is_wanted(candidate: Candidate, only_ids: Collection[str]) -> bool:
     return not only_ids or candidate.case_id in only_ids
 
 
-def _judged(line: bytes, candidate: Candidate, verdict: Verdict) -> bytes:
+def _judged(line: bytes, candidate: Candidate, judgment: Judgment) -> bytes:
     """The line of the candidate's case with the answer in it."""
     values = object_values(line)
-    raw_verdict = encode(verdict)
+    raw_judgment = encode(judgment)
 
     def judge(position: int, item: bytes) -> bytes:
         return (
-            update_object(item, {"judged": raw_verdict}, like=line)
+            update_object(item, {"judged": raw_judgment}, like=line)
             if position == candidate.position
             else item
         )
 
     changes: dict[str, bytes | None] = {"candidates": update_array(values["candidates"], judge)}
-    if verdict is not False:
-        changes |= _labelled(values, candidate, verdict, line)
+    if judgment is not False:
+        changes |= _labelled(values, candidate, judgment, line)
     return update_object(line, changes)
 
 
 def _labelled(
-    values: Mapping[str, bytes], candidate: Candidate, verdict: Verdict, line: bytes
+    values: Mapping[str, bytes], candidate: Candidate, judgment: Judgment, line: bytes
 ) -> dict[str, bytes | None]:
     """`expected` with the candidate's anchor, and `grades` if there is a grade to keep."""
     anchor = candidate.anchor
@@ -234,7 +234,7 @@ def _labelled(
     changes: dict[str, bytes | None] = {
         "expected": update_array(expected, lambda _, item: item, added, like=line)
     }
-    if verdict is not True:
+    if judgment is not True:
         grades = values.get("grades", b"{}")
-        changes["grades"] = update_object(grades, {anchor: encode(verdict)}, like=line)
+        changes["grades"] = update_object(grades, {anchor: encode(judgment)}, like=line)
     return changes

@@ -9,37 +9,52 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from typing import Protocol
 
 from cce.domain.anchor import Anchor
 from cce.domain.case import Case
+from cce.domain.findings import Finding, Lint, Severity
 from cce.labels.coverage import AnchoredChunks, Ceiling, IntVector, ceiling
-from cce.labels.findings import Finding, Level, Lint
-from cce.labels.giveaways import N_WORDS, QuotedAnswers, quoted_file_name
+from cce.labels.giveaways import N_WORDS, QuotedAnswers, SearchedIndex, quoted_file_name
 from cce.labels.misses import Misses
 from cce.labels.reanchor import moves_of
 from cce.labels.sensitivity import sensitivity
 from cce.labels.tracking.places import LineTable
-from cce.labels.tracking.texts import CorpusTexts
+from cce.labels.tracking.texts import AnchoredTexts, Texts
 from cce.labels.tracking.tracker import Tracker
 from cce.measurement.fixtures.line import Header
 from cce.measurement.reports.reading import SavedReport
 from cce.numerals import format_score
 from cce.quoting import quoted
-from cce.retrieval.indexing.directory import IndexedCorpus
 from cce.tokens import tokenize
 
 _BROAD_SHARE = 4  # an anchor of more than a quarter of all chunks
 
 
+class Indexed(Protocol):
+    """What a set is checked against."""
+
+    @property
+    def index(self) -> SearchedIndex:
+        """The chunks and their postings."""
+
+    @property
+    def is_directory(self) -> bool:
+        """Whether there are files to read; a store has chunks only."""
+
+    def why_absent(self, path: str) -> str | None:
+        """Why `path` is not indexed, None if there is no such file."""
+
+
 class Linter:
     """Checks one case after another against one index."""
 
-    def __init__(self, path: str, indexed: IndexedCorpus) -> None:
-        """`path` is the set's, for messages."""
+    def __init__(self, path: str, indexed: Indexed, texts: Texts) -> None:
+        """`path` is the set's, for messages; `texts` are the files that are indexed."""
         self._path = path
         self._has_files = indexed.is_directory
         self._chunks = AnchoredChunks(indexed.index.chunks)
-        self._table = LineTable(CorpusTexts(indexed.root, self._chunks.positions_by_file, indexed.redaction))
+        self._table = LineTable(AnchoredTexts(texts))
         self._tracker = Tracker(self._table)
         self._misses = Misses(self._chunks, self._table.texts, indexed.why_absent)
         self._quoted_answers = QuotedAnswers(indexed.index)
@@ -161,11 +176,16 @@ class Linter:
 def lint_set(
     path: str,
     entries: Iterable[tuple[bytes, Header | Case]],
-    indexed: IndexedCorpus,
+    indexed: Indexed,
+    texts: Texts,
     saved: SavedReport | None,
 ) -> Lint:
-    """All findings about the set `path`, whose entries come one after another; `saved` is a report of it."""
-    linter = Linter(path, indexed)
+    """All findings about the set `path`, whose entries come one after another.
+
+    texts  the files that are indexed
+    saved  a report of the set
+    """
+    linter = Linter(path, indexed, texts)
     findings: list[Finding] = []
     for line, entry in entries:
         if isinstance(entry, Case):
@@ -174,7 +194,7 @@ def lint_set(
     return Lint(path, linter.n_cases, tuple(findings))
 
 
-def _finding(level: Level, code: str, case: Case, message: str, anchor: Anchor | None = None) -> Finding:
+def _finding(level: Severity, code: str, case: Case, message: str, anchor: Anchor | None = None) -> Finding:
     return Finding(level, code, case.line, case.id, message, None if anchor is None else anchor.text)
 
 

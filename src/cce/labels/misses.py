@@ -11,7 +11,7 @@ from heapq import nsmallest
 from cce.domain.anchor import Anchor, LineRange
 from cce.domain.chunk import Chunk
 from cce.labels.coverage import AnchoredChunks
-from cce.labels.tracking.texts import CorpusTexts
+from cce.labels.tracking.texts import AnchoredTexts
 from cce.measurement.fixtures.notices import IndexedNames
 from cce.quoting import on_one_line, quoted
 
@@ -25,7 +25,7 @@ class Misses:
     """Explains anchors that match nothing in one index."""
 
     def __init__(
-        self, chunks: AnchoredChunks, texts: CorpusTexts, why_absent: Callable[[str], str | None]
+        self, chunks: AnchoredChunks, texts: AnchoredTexts, why_absent: Callable[[str], str | None]
     ) -> None:
         """`why_absent` says of a path why it is not indexed, None if there is no such file."""
         self._chunks = chunks

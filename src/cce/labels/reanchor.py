@@ -25,14 +25,14 @@ from cce.labels.revision import Revision
 from cce.labels.tracking.pins import stale_anchors
 from cce.labels.tracking.places import LineTable
 from cce.labels.tracking.traces import Trace, parse_traces, trace_of
-from cce.labels.tracking.tracker import Fate, Tracker, Whereabouts
+from cce.labels.tracking.tracker import TextFate, Tracker, Whereabouts
 from cce.quoting import on_one_line, quoted
 
 _KEYED_BY_ANCHOR = ("grades", "pins", "traces")
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class AnchorMove:
     """One stale anchor of a case: what became of it, and why it stays if it moved and yet stays."""
 
     case: Case
@@ -43,7 +43,7 @@ class Move:
     @property
     def is_made(self) -> bool:
         """Whether the anchor is rewritten."""
-        is_found = self.whereabouts.fate is Fate.MOVED and self.whereabouts.anchor is not None
+        is_found = self.whereabouts.fate is TextFate.MOVED and self.whereabouts.anchor is not None
         return is_found and self.obstacle is None
 
     def __str__(self) -> str:
@@ -52,9 +52,11 @@ class Move:
         return f"{quoted(self.case.id)} {quoted(self.anchor.text)}: {self.whereabouts}{obstacle}"
 
 
-def reanchor_set(cases: Sequence[Case], revision: Revision, tracker: Tracker, table: LineTable) -> list[Move]:
+def reanchor_set(
+    cases: Sequence[Case], revision: Revision, tracker: Tracker, table: LineTable
+) -> list[AnchorMove]:
     """Rewrite what moved in `revision`, the file that holds `cases`; what became of every stale anchor."""
-    moves: list[Move] = []
+    moves: list[AnchorMove] = []
     for case in cases:
         of_case = moves_of(case, revision.path, revision.line(case.line), tracker, table)
         made = {move.anchor.text: move.whereabouts.anchor or "" for move in of_case if move.is_made}
@@ -64,14 +66,14 @@ def reanchor_set(cases: Sequence[Case], revision: Revision, tracker: Tracker, ta
     return moves
 
 
-def moves_of(case: Case, path: str, line: bytes, tracker: Tracker, table: LineTable) -> list[Move]:
+def moves_of(case: Case, path: str, line: bytes, tracker: Tracker, table: LineTable) -> list[AnchorMove]:
     """What became of every stale anchor of `case`, whose line in the set `path` is `line`."""
     stale = list(stale_anchors(table.texts, case))
     if not stale:
         return []
     traces = traces_of(line, f"{on_one_line(path)}:{case.line}")
     moves = [
-        Move(case, anchor, tracker.whereabouts(anchor, case.pins[anchor.text], traces.get(anchor.text)))
+        AnchorMove(case, anchor, tracker.whereabouts(anchor, case.pins[anchor.text], traces.get(anchor.text)))
         for anchor in stale
     ]
     return list(_without_collisions(case, moves))
@@ -90,7 +92,7 @@ def traces_of(line: bytes, place: str) -> dict[str, Trace]:
         raise FixtureError(f"{place}: {exc}") from exc
 
 
-def _without_collisions(case: Case, moves: Sequence[Move]) -> Iterator[Move]:
+def _without_collisions(case: Case, moves: Sequence[AnchorMove]) -> Iterator[AnchorMove]:
     """The moves; those that would make two anchors of the case one get an obstacle."""
     made = {move.anchor.text: move.whereabouts.anchor or "" for move in moves if move.is_made}
     expected = {anchor.text for anchor in case.anchors}
@@ -104,7 +106,7 @@ def _without_collisions(case: Case, moves: Sequence[Move]) -> Iterator[Move]:
     for move in moves:
         stays = move.is_made and move.anchor.text not in made
         obstacle = "the case would name it twice, remove one by hand" if stays else None
-        yield Move(case, move.anchor, move.whereabouts, obstacle)
+        yield AnchorMove(case, move.anchor, move.whereabouts, obstacle)
 
 
 def _rewritten(line: bytes, made: Mapping[str, str], table: LineTable) -> bytes:

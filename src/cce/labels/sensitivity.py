@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
+from cce.domain.findings import Finding
 from cce.domain.scores import METRICS
-from cce.labels.findings import Finding
 from cce.measurement.evidence.power import POWER, detectable_effect
 from cce.measurement.reports.reading import SavedReport
 from cce.numerals import format_score, mean, ordered_sum

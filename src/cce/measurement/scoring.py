@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from cce.domain.case import FixtureSet
 from cce.domain.chunk import Chunk
 from cce.domain.ranking import Ranking
-from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, Column
+from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, Column, defined
 from cce.errors import UsageError
 from cce.measurement.matching.ideals import IndexedChunks
 from cce.measurement.matching.matches import match_case
@@ -65,8 +65,8 @@ def summarize(
 
 def mean_of_defined(column: Column) -> float | None:
     """The mean of the figures that are defined; None if none is."""
-    defined = [figure for figure in column if figure is not None]
-    return mean(defined) if defined else None
+    figures = defined(column)
+    return mean(figures) if figures else None
 
 
 def select_cases(score: BackendScore, positions: Sequence[int]) -> BackendScore:
@@ -81,13 +81,13 @@ def select_cases(score: BackendScore, positions: Sequence[int]) -> BackendScore:
 
 
 def with_saved_metrics(score: BackendScore, metrics: Iterable[str]) -> BackendScore:
-    """The score of a saved report with a column for each of `metrics`.
+    """The score with a column for each of `metrics`; the figures of a saved report are all there is.
 
-    Raises UnknownNameError, and UsageError for a metric that a saved report cannot have.
+    Raises UnknownNameError, and UsageError for a metric that is missing because no saved report holds it.
     """
     columns = dict(score.columns)
     for name in metrics:
-        if metric_called(name).needs_index:
+        if name not in columns and metric_called(name).needs_index:
             saved = ", ".join(known for known, metric in CATALOG.items() if not metric.needs_index)
             raise UsageError(
                 f"metric {name!r} needs the rankings and the index, which a saved report does not hold: "

@@ -23,7 +23,8 @@ from cce.retrieval.indexing.directory import IndexedCorpus, Watch, index_directo
 from cce.work_tree import is_outside
 
 if TYPE_CHECKING:
-    from cce.labels.tracking.texts import CorpusTexts
+    from cce.labels.tracking.texts import AnchoredTexts
+    from cce.retrieval.corpus.texts import CorpusTexts
     from cce.retrieval.embedding.contract import Embedder
     from cce.retrieval.store.reading import Store
 
@@ -194,11 +195,19 @@ def likely_secrets(indexed: IndexedCorpus) -> tuple[str, ...]:
     return warn_of_leftovers(indexed)
 
 
-def labelled_texts(choice: CorpusChoice, fixtures: FixtureSet) -> tuple[CorpusTexts, tuple[str, ...]]:
+def indexed_texts(indexed: IndexedCorpus) -> CorpusTexts:
+    """The texts of the files that are indexed; nothing is read yet."""
+    from cce.retrieval.corpus.texts import CorpusTexts  # few runs read a file again
+
+    return CorpusTexts(indexed.root, indexed.index.positions_by_file, indexed.redaction)
+
+
+def labelled_texts(choice: CorpusChoice, fixtures: FixtureSet) -> tuple[AnchoredTexts, tuple[str, ...]]:
     """The texts that the labels of `fixtures` are about, and notices of their corpus; raises CceError."""
-    from cce.labels.tracking.texts import CorpusTexts
+    from cce.labels.tracking.texts import AnchoredTexts
+    from cce.retrieval.corpus.texts import CorpusTexts
 
     corpus = corpus_of(choice, fixtures)
     foreign = foreign_corpus(fixtures, corpus)
     texts = CorpusTexts(corpus, redaction=choice.redaction.redaction)
-    return texts, (*([] if foreign is None else [foreign]), *texts.notices)
+    return AnchoredTexts(texts), (*([] if foreign is None else [foreign]), *texts.notices)

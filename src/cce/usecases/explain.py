@@ -17,7 +17,7 @@ from cce.domain.ranking_account import AccountedHit, RankingAccount
 from cce.errors import UsageError
 from cce.labels.coverage import AnchoredChunks
 from cce.labels.misses import Misses
-from cce.labels.tracking.texts import CorpusTexts
+from cce.labels.tracking.texts import AnchoredTexts
 from cce.measurement.fixtures.reading import read_fixture_set
 from cce.measurement.matching.matches import AnchorTable, anchor_grades, match_case
 from cce.numerals import ordering_key
@@ -25,7 +25,7 @@ from cce.quoting import on_one_line, quoted
 from cce.registry import unknown_name
 from cce.retrieval.indexing.directory import IndexedCorpus, Watch
 from cce.retrieval.systems import System, open_system
-from cce.usecases.corpora import CorpusChoice, corpus_notices, corpus_of, open_corpus
+from cce.usecases.corpora import CorpusChoice, corpus_notices, corpus_of, indexed_texts, open_corpus
 
 _N_LISTED = 12
 _N_LINES_SHOWN = 5
@@ -208,7 +208,7 @@ class _Explainer:
 
 def _anchors_in_index(case: Case, indexed: IndexedCorpus) -> tuple[AnchorInIndex, ...]:
     chunks = AnchoredChunks(indexed.index.chunks)
-    texts = CorpusTexts(indexed.root, chunks.positions_by_file, indexed.redaction)
+    texts = AnchoredTexts(indexed_texts(indexed))
     misses = Misses(chunks, texts, indexed.why_absent)
     anchors = []
     for anchor, grade in zip(case.anchors, anchor_grades(case), strict=True):

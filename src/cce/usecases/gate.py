@@ -37,7 +37,6 @@ from cce.measurement.gate.policy_tables import PolicyError
 from cce.measurement.gate.rules import floor_metrics, judge_gate
 from cce.measurement.matching.drilldown import drill_down
 from cce.measurement.reports.reading import SavedReport, edited_means, read_saved_report
-from cce.measurement.scoring import with_saved_metrics
 from cce.quoting import on_one_line
 from cce.registry import unknown_name
 from cce.report.json.report_v2 import render_json
@@ -320,11 +319,8 @@ def _corpus(policy: GatePolicy, fixtures: FixtureSet) -> str:
 
 def _weigh(options: EvidenceOptions, fixtures: FixtureSet, pair: BaselinePair) -> Evidence:
     by_id = {case.id: case for case in fixtures.cases}
-    baseline, candidate = (
-        with_saved_metrics(score, options.metrics) for score in (pair.baseline, pair.candidate)
-    )
-    sides = baseline, candidate
-    return gather_evidence(options, sides, sides, [by_id[name] for name in candidate.ids])
+    sides = pair.baseline, pair.candidate
+    return gather_evidence(options, sides, sides, [by_id[name] for name in pair.candidate.ids])
 
 
 def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, indexed: IndexedCorpus) -> Iterator[str]:

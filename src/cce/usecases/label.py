@@ -7,7 +7,7 @@ from typing import NamedTuple
 from cce.domain.case import FixtureSet
 from cce.labels.labelling import LabelSession, corpus_in_header
 from cce.labels.revision import Revision
-from cce.labels.tracking.texts import CorpusTexts
+from cce.labels.tracking.texts import AnchoredTexts
 from cce.usecases.corpora import CorpusChoice, labelled_texts
 
 
@@ -15,7 +15,7 @@ class Labelling(NamedTuple):
     """A session, the set that it writes to, and the texts that it shows."""
 
     session: LabelSession
-    texts: CorpusTexts
+    texts: AnchoredTexts
     revision: Revision
     notices: tuple[str, ...]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cce.labels.reanchor import Move, reanchor_set
+from cce.labels.reanchor import AnchorMove, reanchor_set
 from cce.labels.revision import Revision
 from cce.labels.tracking.places import LineTable
 from cce.labels.tracking.tracker import Tracker
@@ -23,7 +23,7 @@ class ReanchorPlan(NamedTuple):
 class ReanchorRun(NamedTuple):
     """What became of each stale anchor, and the diff of the set; empty if the set was written."""
 
-    moves: tuple[Move, ...]
+    moves: tuple[AnchorMove, ...]
     diff: str
     notices: tuple[str, ...]
 

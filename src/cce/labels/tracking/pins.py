@@ -11,24 +11,23 @@ from collections.abc import Iterable, Iterator
 
 from cce.domain.anchor import Anchor
 from cce.domain.case import Case, FixtureSet
-from cce.domain.redaction import Redaction
-from cce.labels.tracking.texts import CorpusTexts
+from cce.labels.tracking.texts import AnchoredTexts, Texts
 from cce.quoting import on_one_line, quoted
 
 _N_SHOWN = 5
 
 
-def current_pin(texts: CorpusTexts, anchor: Anchor) -> str | None:
+def current_pin(texts: AnchoredTexts, anchor: Anchor) -> str | None:
     """The pin of what `anchor` covers now, None if it covers no text of its own."""
     return None if anchor.path is None else texts.pin(anchor.path, anchor.lines)
 
 
-def is_current(texts: CorpusTexts, anchor: Anchor, pin: str) -> bool:
+def is_current(texts: AnchoredTexts, anchor: Anchor, pin: str) -> bool:
     """Whether `pin` holds for what `anchor` covers now, be it as pins are written now or as they were."""
     return anchor.path is not None and pin in texts.pins(anchor.path, anchor.lines)
 
 
-def stale_anchors(texts: CorpusTexts, case: Case) -> Iterator[Anchor]:
+def stale_anchors(texts: AnchoredTexts, case: Case) -> Iterator[Anchor]:
     """The anchors of `case`, each once, that are pinned to another text than they cover now."""
     for anchor in distinct(case.anchors):
         pin = case.pins.get(anchor.text)
@@ -41,19 +40,9 @@ def distinct(anchors: Iterable[Anchor]) -> Iterator[Anchor]:
     return iter({anchor.text: anchor for anchor in anchors}.values())
 
 
-def stale_pins(
-    fixtures: FixtureSet,
-    directory: str,
-    paths: Iterable[str],
-    redaction: Redaction = Redaction.STANDARD,
-) -> list[str]:
-    """One warning if any pin of `fixtures` is stale, else none; without pins no file is read.
-
-    directory  the corpus
-    paths      the files that are indexed
-    redaction  what their text went through
-    """
-    texts = CorpusTexts(directory, paths, redaction)
+def stale_pins(fixtures: FixtureSet, corpus: Texts) -> list[str]:
+    """One warning if any pin of `fixtures` is stale, else none; without pins no file of `corpus` is read."""
+    texts = AnchoredTexts(corpus)
     stale = [(case, anchor) for case in fixtures.cases for anchor in stale_anchors(texts, case)]
     if not stale:
         return []

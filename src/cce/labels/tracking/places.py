@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from cce.labels.tracking.texts import PRINT_BYTES, CorpusTexts, Lines, line_prints, name_print, pin_of_lines
+from cce.labels.tracking.texts import PRINT_BYTES, AnchoredTexts, Lines, line_prints, name_print, pin_of_lines
 
 MAX_UNTRACED_LINES = 200
 """A longer text of which only the pin is known is looked for in its own file alone."""
@@ -20,7 +20,7 @@ _PIN_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TextPlace:
     """Lines `first` to `last` of a file, 1-based and inclusive."""
 
     path: str
@@ -35,7 +35,7 @@ IsText = Callable[[Lines], bool]
 class LineTable:
     """All lines of a corpus by what they look like; reads nothing until something is looked for."""
 
-    def __init__(self, texts: CorpusTexts) -> None:
+    def __init__(self, texts: AnchoredTexts) -> None:
         """`texts` are the files to look in."""
         self.texts = texts
         self._windows: dict[tuple[int, tuple[str, ...]], _Strip] = {}
@@ -70,14 +70,14 @@ class LineTable:
         """The line prints of one file."""
         return self._line_strip.piece(path)
 
-    def places(self, prints: bytes, is_text: IsText) -> Iterator[Place]:
+    def places(self, prints: bytes, is_text: IsText) -> Iterator[TextPlace]:
         """Where lines with these prints stand that are the text looked for, in corpus order."""
         for path, start, end in self._line_strip.find(prints):
-            place = Place(path, start + 1, end)
+            place = TextPlace(path, start + 1, end)
             if is_text(self.lines_at(place)):
                 yield place
 
-    def places_of_pin(self, pin: str, n_lines: int, own_path: str) -> list[Place]:
+    def places_of_pin(self, pin: str, n_lines: int, own_path: str) -> list[TextPlace]:
         """Where `n_lines` lines stand of which no print is known, only their pin."""
         is_short = n_lines <= MAX_UNTRACED_LINES
         key = (n_lines, self.texts.paths if is_short else (own_path,))
@@ -85,7 +85,7 @@ class LineTable:
             windows = ((path, self._window_pins(path, n_lines)) for path in key[1])
             self._windows[key] = _Strip(windows, _PIN_BYTES)
         return [
-            Place(path, start + 1, start + n_lines)
+            TextPlace(path, start + 1, start + n_lines)
             for path, start, _ in self._windows[key].find(bytes.fromhex(pin))
         ]
 
@@ -94,7 +94,7 @@ class LineTable:
         starts = range(len(lines) - n_lines + 1)
         return bytes.fromhex("".join(pin_of_lines(lines[start : start + n_lines]) for start in starts))
 
-    def lines_at(self, place: Place) -> Lines:
+    def lines_at(self, place: TextPlace) -> Lines:
         """The lines that stand at `place`."""
         return (self.texts.lines(place.path) or ())[place.first - 1 : place.last]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-from cce.labels.tracking.places import LineTable, Place
+from cce.labels.tracking.places import LineTable, TextPlace
 from cce.labels.tracking.surroundings import File, Sides, Twin, is_beside, sides_of, stands_between
 from cce.labels.tracking.texts import line_prints, name_print
 from cce.labels.tracking.traces import Trace
@@ -24,7 +24,9 @@ _MOST_BY_CHANCE = 2
 """More lines than that do not come together by chance."""
 
 
-def recognised(table: LineTable, places: Sequence[Place], own_path: str, trace: Trace) -> Place | None:
+def recognised(
+    table: LineTable, places: Sequence[TextPlace], own_path: str, trace: Trace
+) -> TextPlace | None:
     """The one place that must be meant, None if there is none or any doubt."""
     if trace.twins is None and len(places) == 1:
         is_it = is_beside(trace.near, sides_of(table, places[0])) or _has_own_line(table, places[0])
@@ -42,7 +44,7 @@ def recognised(table: LineTable, places: Sequence[Place], own_path: str, trace: 
     return _left_over(views, len(trace.twins))
 
 
-def _has_own_line(table: LineTable, place: Place) -> bool:
+def _has_own_line(table: LineTable, place: TextPlace) -> bool:
     """Whether a line stands nowhere else; without any, two other lines may have come together by chance."""
     lines = [line for line in table.lines_at(place) if line]
     return len(lines) > _MOST_BY_CHANCE or any(_is_only(table, line) for line in lines)
@@ -53,7 +55,7 @@ def _is_only(table: LineTable, line: bytes) -> bool:
     return len(list(islice(places, 2))) == 1
 
 
-def _among_copies(around: dict[Place, Sides], own_path: str, trace: Trace) -> Place | None:
+def _among_copies(around: dict[TextPlace, Sides], own_path: str, trace: Trace) -> TextPlace | None:
     """Of a text that had no twin: copies that were made since do not stand where it stood."""
     beside = [place for place, sides in around.items() if is_beside(trace.near, sides)]
     return only([place for place in beside if place.path == own_path] or beside)
@@ -62,7 +64,7 @@ def _among_copies(around: dict[Place, Sides], own_path: str, trace: Trace) -> Pl
 class _View:
     """One place, and for whom its surroundings speak."""
 
-    def __init__(self, table: LineTable, place: Place, sides: Sides, own_path: str, trace: Trace) -> None:
+    def __init__(self, table: LineTable, place: TextPlace, sides: Sides, own_path: str, trace: Trace) -> None:
         """`sides` is what stands around the place, `own_path` and `trace` are those of the text."""
         self.place = place
         self._table = table
@@ -105,7 +107,7 @@ class _View:
         return any(parting.touches(kept, now) for parting, kept, now in sides)
 
 
-def _left_over(views: Sequence[_View], n_twins: int) -> Place | None:
+def _left_over(views: Sequence[_View], n_twins: int) -> TextPlace | None:
     """The only place that is no twin's, if all twins are accounted for."""
     strangers = [view for view in views if not view.twins]
     if n_twins > _MOST_LEFT_OVER or len(views) != n_twins + 1 or len(strangers) != 1:
@@ -125,6 +127,6 @@ def _can_be_shared_out(choices: Sequence[Sequence[int]]) -> bool:
     return True
 
 
-def only(places: Sequence[Place]) -> Place | None:
+def only(places: Sequence[TextPlace]) -> TextPlace | None:
     """The place if it is a single one."""
     return places[0] if len(places) == 1 else None

@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from heapq import nsmallest
 from itertools import accumulate
 
-from cce.labels.tracking.places import LineTable, Place
+from cce.labels.tracking.places import LineTable, TextPlace
 from cce.labels.tracking.texts import PRINT_BYTES, line_prints
 
 THRESHOLD = 0.6
@@ -33,7 +33,7 @@ Prints = Sequence[int]
 class Likeness:
     """A place, and how similar its lines are to the text that was looked for."""
 
-    place: Place
+    place: TextPlace
     ratio: float
 
 
@@ -54,7 +54,7 @@ class Likenesses:
             found = closest_stretch(old, new)
             if found is not None and found[0] > (best.ratio if best else THRESHOLD):
                 ratio, first, last = found
-                best = Likeness(Place(path, first + 1, last), ratio)
+                best = Likeness(TextPlace(path, first + 1, last), ratio)
         return best
 
     def _candidates(self, old: Prints, own_path: str) -> list[tuple[str, Prints]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cce.labels.tracking.places import LineTable, Place
+from cce.labels.tracking.places import LineTable, TextPlace
 from cce.labels.tracking.texts import NAME_BYTES, PRINT_BYTES, line_prints, name_print
 
 N_NEIGHBOURS = 12
@@ -24,7 +24,7 @@ Sides = tuple[bytes, bytes]
 """Prints of the lines before and of those after, the nearest first."""
 
 
-def sides_of(table: LineTable, place: Place, n_lines: int = N_NEIGHBOURS) -> Sides:
+def sides_of(table: LineTable, place: TextPlace, n_lines: int = N_NEIGHBOURS) -> Sides:
     """Up to `n_lines` lines on each side of a place."""
     prints, reach = table.file_prints(place.path), n_lines * PRINT_BYTES
     start, end = (place.first - 1) * PRINT_BYTES, place.last * PRINT_BYTES
@@ -41,7 +41,7 @@ def n_agreeing(prints: bytes, others: bytes) -> int:
     return n // PRINT_BYTES
 
 
-def stands_between(table: LineTable, place: Place, kept: Sides) -> bool:
+def stands_between(table: LineTable, place: TextPlace, kept: Sides) -> bool:
     """Whether the nearest lines of both sides are the same."""
     return sides_of(table, place, 1) == (kept[0][:PRINT_BYTES], kept[1][:PRINT_BYTES])
 
@@ -139,7 +139,7 @@ def decoded_twin(text: str) -> Twin:
     )
 
 
-def twin_at(table: LineTable, place: Place, own: Sides) -> Twin:
+def twin_at(table: LineTable, place: TextPlace, own: Sides) -> Twin:
     """What is kept of a twin of a text with the neighbours `own`."""
     before, after = map(_parting, own, sides_of(table, place))
     return Twin(file_at(table, place.path), before, after)

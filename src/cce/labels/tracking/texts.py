@@ -1,21 +1,20 @@
 r"""Anchored texts: which bytes of a corpus an anchor covers.
 
-A directory and the paths of its files enter; per path its lines leave, from the scrubbed text, the
-very text that is indexed, so that nothing made from it can give a secret away. Lines end at `\n`
-and are compared without trailing white space (of ASCII), files besides without a byte order mark and
-empty lines at the end, so that no editor and no checkout that tidies up changes a label.
+The texts of a corpus enter; the lines and pins of a path leave. The text is the scrubbed one that is
+indexed, so nothing made from it reveals a secret. Lines end at `\n` and are compared without trailing
+ASCII white space; whole files also without a byte order mark and empty lines at the end. So an editor
+or a checkout that tidies up changes no label.
 """
 
 from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from cce.domain.anchor import LineRange
-from cce.domain.redaction import Redaction
-from cce.retrieval.corpus.source_files import SourceFile, read_source, walk
 
 Lines = tuple[bytes, ...]
 
@@ -27,22 +26,24 @@ PRINT_BYTES = 2
 NAME_BYTES = 4
 
 
-class CorpusTexts:
-    """The texts of a corpus' files by path; the lines of a file stay in memory once they were asked for."""
+class Texts(Protocol):
+    """The files of a corpus as they are indexed."""
 
-    def __init__(
-        self,
-        directory: str,
-        paths: Iterable[str] | None = None,
-        redaction: Redaction = Redaction.STANDARD,
-    ) -> None:
-        """`paths` are the files that may be read, in order; without them the directory is walked."""
-        self._redaction = redaction
-        self._directory = directory
-        walked = walk(directory) if paths is None else None
-        self.paths = tuple(paths or ()) if walked is None else walked.paths
-        self.notices = () if walked is None else walked.notices
-        self._known = frozenset(self.paths)
+    @property
+    def paths(self) -> Sequence[str]:
+        """The files that may be read, in corpus order."""
+
+    def text(self, path: str) -> bytes | None:
+        """The scrubbed text of the file `path`, None if the corpus has no such file."""
+
+
+class AnchoredTexts:
+    """The lines and pins of a corpus' files by path; both stay in memory once they were asked for."""
+
+    def __init__(self, texts: Texts) -> None:
+        """Nothing is read until a path is asked for."""
+        self._texts = texts
+        self.paths = tuple(texts.paths)
         self._files: dict[str, _FileText | None] = {}
         self._pins: dict[tuple[str, LineRange | None], tuple[str, ...]] = {}
 
@@ -85,13 +86,8 @@ class CorpusTexts:
 
     def _file(self, path: str) -> _FileText | None:
         if path not in self._files:
-            # Asked for by name, a file is only read if a walk would have come to it.
-            is_known = path in self._known
-            source = read_source(self._directory, path, self._redaction) if is_known else None
-            if isinstance(source, SourceFile):
-                self._files[path] = _FileText.of(source.text)
-            else:
-                self._files[path] = None
+            text = self._texts.text(path)
+            self._files[path] = None if text is None else _FileText.of(text)
         return self._files[path]
 
 

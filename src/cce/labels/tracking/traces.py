@@ -22,7 +22,7 @@ from typing import Any
 
 from cce.domain.anchor import Anchor, LineRange
 from cce.errors import FixtureError
-from cce.labels.tracking.places import IsText, LineTable, Place
+from cce.labels.tracking.places import IsText, LineTable, TextPlace
 from cce.labels.tracking.surroundings import Sides, Twin, decoded_twin, sides_of, stands_between, twin_at
 from cce.labels.tracking.texts import PRINT_BYTES, Lines, line_prints, pin_of_lines
 
@@ -96,7 +96,7 @@ def trace_of(table: LineTable, anchor: Anchor) -> Trace | None:
 
 
 def _range_trace(table: LineTable, path: str, lines: Lines, span: LineRange) -> Trace:
-    place = Place(path, span.first, min(span.last, len(lines)))
+    place = TextPlace(path, span.first, min(span.last, len(lines)))
     text = table.lines_at(place)
     prints = line_prints(text) if len(text) <= MAX_LINES else None
     sides, others = sides_of(table, place), _others(table, place)
@@ -121,7 +121,7 @@ def _shortened(sides: Sides, n_before: int, n_after: int) -> Sides:
     return sides[0][: n_bytes[0]], sides[1][: n_bytes[1]]
 
 
-def _others(table: LineTable, own: Place) -> Iterator[Place]:
+def _others(table: LineTable, own: TextPlace) -> Iterator[TextPlace]:
     """The other places of a text."""
     text = table.lines_at(own)
     places = table.places(line_prints(text), lambda lines: lines == text)

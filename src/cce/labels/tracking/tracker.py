@@ -21,7 +21,7 @@ from cce.quoting import quoted
 _N_SHOWN = 3
 
 
-class Fate(Enum):
+class TextFate(Enum):
     """What became of a pinned text."""
 
     MOVED = "moved"
@@ -38,7 +38,7 @@ class Whereabouts:
     (AMBIGUOUS) among `n_places`.
     """
 
-    fate: Fate
+    fate: TextFate
     anchor: str | None = None
     ratio: float | None = None
     candidates: tuple[str, ...] = ()
@@ -47,15 +47,15 @@ class Whereabouts:
     def __str__(self) -> str:
         """What a message says behind the anchor."""
         match self.fate:
-            case Fate.MOVED if self.anchor is None:
+            case TextFate.MOVED if self.anchor is None:
                 return "its text moved to a file that no anchor can name"
-            case Fate.MOVED:
+            case TextFate.MOVED:
                 return f"its text moved to {quoted(self.anchor or '')}"
-            case Fate.AMBIGUOUS:
+            case TextFate.AMBIGUOUS:
                 return f"its text is gone, and {self._doubt()}"
-            case Fate.CHANGED if self.anchor is not None:
+            case TextFate.CHANGED if self.anchor is not None:
                 return f"its text changed, {quoted(self.anchor)} is similar ({self.ratio:.2f})"
-            case Fate.CHANGED:
+            case TextFate.CHANGED:
                 return "its text changed"
         return "its text vanished"
 
@@ -90,7 +90,7 @@ class Tracker:
 
     def _file_whereabouts(self, anchor: Anchor, pin: str, trace: Trace | None) -> Whereabouts:
         if self._table.texts.lines(anchor.path or "") is not None:
-            return Whereabouts(Fate.CHANGED)
+            return Whereabouts(TextFate.CHANGED)
         paths = self._table.files(pin)
         if len(paths) == 1 and (trace is None or trace.twins is None):
             return _moved(anchor, paths[0], None)
@@ -117,20 +117,20 @@ class Tracker:
         if likeness is not None:
             place = likeness.place
             text = respelled(anchor, place.path, LineRange(place.first, place.last))
-            return Whereabouts(Fate.CHANGED, text, likeness.ratio)
+            return Whereabouts(TextFate.CHANGED, text, likeness.ratio)
         is_there = prints is None and self._table.texts.pin(path, anchor.lines) is not None
-        return Whereabouts(Fate.CHANGED if is_there else Fate.VANISHED)
+        return Whereabouts(TextFate.CHANGED if is_there else TextFate.VANISHED)
 
 
 def _moved(anchor: Anchor, path: str, span: LineRange | None) -> Whereabouts:
-    return Whereabouts(Fate.MOVED, respelled(anchor, path, span))
+    return Whereabouts(TextFate.MOVED, respelled(anchor, path, span))
 
 
 def _in_doubt(anchor: Anchor, places: Sequence[tuple[str, LineRange | None]]) -> Whereabouts:
     if not places:
-        return Whereabouts(Fate.VANISHED)
+        return Whereabouts(TextFate.VANISHED)
     shown = tuple(respelled(anchor, path, span) or path for path, span in places[:_N_SHOWN])
-    return Whereabouts(Fate.AMBIGUOUS, candidates=shown, n_places=len(places))
+    return Whereabouts(TextFate.AMBIGUOUS, candidates=shown, n_places=len(places))
 
 
 def respelled(anchor: Anchor, path: str, span: LineRange | None) -> str | None:

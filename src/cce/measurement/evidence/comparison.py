@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from cce.domain.comparison import Comparison, Difference, PairedTest
-from cce.domain.scores import METRICS, BackendScore
+from cce.domain.scores import METRICS, BackendScore, defined
 from cce.errors import UsageError
 from cce.measurement.evidence.significance import paired_deltas, paired_t_test
 from cce.numerals import MICRO, ordering_key
@@ -25,17 +23,15 @@ def _difference(metric: str, a: BackendScore, b: BackendScore, *, are_saved: boo
     # The difference of the means is what a reader gets who subtracts the two report lines; the mean
     # of the deltas can differ from it in the last bits.
     of_means = b.mean(metric) - a.mean(metric)
+    # Each of METRICS is defined for every case, so both columns keep their length.
+    figures_a, figures_b = defined(a.columns[metric]), defined(b.columns[metric])
     if not are_saved:
-        of_a, of_b = _defined(a, metric), _defined(b, metric)
-        return Difference(metric, paired_deltas(of_a, of_b), of_means, paired_t_test(of_a, of_b))
-    micro_a, micro_b = ([*map(ordering_key, _defined(score, metric))] for score in (a, b))
+        return Difference(
+            metric, paired_deltas(figures_a, figures_b), of_means, paired_t_test(figures_a, figures_b)
+        )
+    micro_a, micro_b = ([*map(ordering_key, figures)] for figures in (figures_a, figures_b))
     per_case = tuple((y - x) / MICRO for x, y in zip(micro_a, micro_b, strict=True))
     return Difference(metric, per_case, of_means, _in_units(paired_t_test(micro_a, micro_b)))
-
-
-def _defined(score: BackendScore, metric: str) -> Sequence[float]:
-    """The column of one of METRICS, which are defined for every case."""
-    return [figure for figure in score.columns[metric] if figure is not None]
 
 
 def _in_units(test: PairedTest) -> PairedTest:

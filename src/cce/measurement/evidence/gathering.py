@@ -22,14 +22,15 @@ from cce.domain.evidence import (
     Interval,
     Verdict,
 )
-from cce.domain.scores import BackendScore, Column
+from cce.domain.scores import BackendScore, Column, defined
 from cce.measurement.evidence.power import attainable_p, cases_needed, detectable_effect
 from cce.measurement.evidence.randomisation import sign_flip_test, sign_test
 from cce.measurement.evidence.resampling import Bounds, bootstrap_bounds
 from cce.measurement.evidence.significance import case_deltas
 from cce.measurement.evidence.slices import slice_evidence
 from cce.measurement.evidence.verdicts import decide, equivalence_interval, holm
-from cce.numerals import MICRO, mean, ordering_key
+from cce.measurement.scoring import mean_of_defined, with_saved_metrics
+from cce.numerals import MICRO, ordering_key
 
 
 def gather_evidence(
@@ -38,17 +39,21 @@ def gather_evidence(
     pair: tuple[BackendScore, BackendScore] | None = None,
     cases: Sequence[Case] = (),
 ) -> Evidence:
-    """Weigh every backend and, if there is a `pair` (A, B), the difference B - A in every metric.
+    """The evidence on every backend and, if there is a `pair` (A, B), on B - A in every metric.
 
-    All scores are over the same cases, at least one, and have a column for each metric of `options`.
-    `cases` are those of the set, for slices by tag; none where only saved reports are known.
+    All scores are over the same cases, at least one. `cases` are those cases, for slices by tag; without
+    them there are no slices. Raises UsageError for a metric that a score lacks and no saved report holds.
     """
+    backends = [with_saved_metrics(score, options.metrics) for score in backends]
+    if pair is not None:
+        pair = (
+            with_saved_metrics(pair[0], options.metrics),
+            with_saved_metrics(pair[1], options.metrics),
+        )
     levels = [score.columns[metric] for score in backends for metric in options.metrics]
     deltas = _family_deltas(options.metrics, *pair) if pair else []
     # All at once: series of one length share the drawing and the walk over the resampled cases.
-    bounds = bootstrap_bounds(
-        [*map(_defined, levels), *map(_defined, deltas)], options.resamples, options.seed
-    )
+    bounds = bootstrap_bounds([*map(defined, levels), *map(defined, deltas)], options.resamples, options.seed)
     intervals = list(map(_interval, levels, bounds))
     samples = list(map(_sample, deltas, bounds[len(levels) :]))
     return Evidence(
@@ -63,18 +68,10 @@ def _family_deltas(family: Sequence[str], a: BackendScore, b: BackendScore) -> l
     return [case_deltas(a.columns[metric], b.columns[metric]) for metric in family]
 
 
-def _defined(figures: Column) -> list[float]:
-    return [figure for figure in figures if figure is not None]
-
-
-def _mean(figures: Sequence[float]) -> float | None:
-    return mean(figures) if figures else None
-
-
 def _interval(figures: Column, bounds: Bounds | None) -> Interval:
-    defined = _defined(figures)
+    n = len(defined(figures))
     low, high = bounds or (None, None)
-    return Interval(_mean(defined), low, high, len(defined), len(figures) - len(defined))
+    return Interval(mean_of_defined(figures), low, high, n, len(figures) - n)
 
 
 def _by_backend(
@@ -103,9 +100,8 @@ class _Sample:
 
 
 def _sample(per_case: tuple[float | None, ...], bounds: Bounds | None) -> _Sample:
-    defined = _defined(per_case)
-    micro = tuple(map(ordering_key, defined))
-    return _Sample(per_case, micro, _mean(defined), _deviation(micro), bounds)
+    micro = tuple(map(ordering_key, defined(per_case)))
+    return _Sample(per_case, micro, mean_of_defined(per_case), _deviation(micro), bounds)
 
 
 def _deviation(micro: Sequence[int]) -> float | None:

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 
 from cce.domain.case import Case
 from cce.domain.evidence import SliceDifference, SliceEvidence, SliceMeans
-from cce.domain.scores import BackendScore, Column
+from cce.domain.scores import BackendScore, Column, defined
 from cce.measurement.evidence.randomisation import sign_test
 from cce.measurement.evidence.significance import case_deltas
+from cce.measurement.scoring import mean_of_defined
 from cce.numerals import mean, ordering_key
 
 
@@ -34,7 +35,7 @@ def slice_evidence(
             backends=tuple(
                 SliceMeans(
                     score.backend,
-                    {name: _mean_of_defined(score.columns[name], positions) for name in metrics},
+                    {name: mean_of_defined(_at(score.columns[name], positions)) for name in metrics},
                 )
                 for score in backends
             ),
@@ -60,13 +61,8 @@ def positions_by_tag(cases: Sequence[Case]) -> list[tuple[str | None, list[int]]
     return [*by_tag, (None, untagged)] if untagged else by_tag
 
 
-def _mean_of_defined(figures: Column, positions: Sequence[int]) -> float | None:
-    defined = _defined(figures, positions)
-    return mean(defined) if defined else None
-
-
-def _defined(figures: Column, positions: Sequence[int]) -> list[float]:
-    return [figure for position in positions if (figure := figures[position]) is not None]
+def _at(figures: Column, positions: Sequence[int]) -> Column:
+    return [figures[position] for position in positions]
 
 
 def _deltas(metrics: Sequence[str], a: BackendScore, b: BackendScore) -> dict[str, Column]:
@@ -74,7 +70,7 @@ def _deltas(metrics: Sequence[str], a: BackendScore, b: BackendScore) -> dict[st
 
 
 def _differences(deltas: Mapping[str, Column], positions: Sequence[int]) -> dict[str, SliceDifference]:
-    return {name: _difference(_defined(of_case, positions)) for name, of_case in deltas.items()}
+    return {name: _difference(defined(_at(per_case, positions))) for name, per_case in deltas.items()}
 
 
 def _difference(deltas: Sequence[float]) -> SliceDifference:

@@ -6,15 +6,16 @@ A baseline has six decimals; what was measured is rounded alike, so that no diff
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cce.domain.case import FixtureSet
 from cce.domain.gate import Acceptance, Move
-from cce.domain.scores import METRICS, BackendScore, CaseScore
+from cce.domain.scores import METRICS, BackendScore, CaseScore, Column
 from cce.errors import UnknownNameError, UsageError
 from cce.measurement.reports.pairing import pair_cases, same_ids_with_other_k
 from cce.measurement.reports.reading import SavedReport
-from cce.numerals import MICRO, ordering_key
+from cce.numerals import is_below, rounded
 from cce.quoting import on_one_line, quoted
 from cce.registry import unknown_name
 
@@ -103,23 +104,20 @@ def accept(place: str, then: BackendScore | None, now: BackendScore) -> Acceptan
 def as_saved(score: BackendScore) -> BackendScore:
     """The score as a saved report would give it back: every figure rounded to six decimals."""
     return score._replace(
-        columns={name: tuple(map(_rounded, column)) for name, column in score.columns.items()},
-        means={name: _rounded(figure) for name, figure in score.means.items()},
+        columns={name: _as_saved(column) for name, column in score.columns.items()},
+        means=dict(zip(score.means, _as_saved(score.means.values()), strict=True)),
     )
 
 
+def _as_saved(figures: Iterable[float | None]) -> Column:
+    return tuple(None if figure is None else rounded(figure) for figure in figures)
+
+
 def _rose(old: CaseScore, new: CaseScore) -> bool:
-    """Whether any figure is higher; each is compared as it prints."""
-    return any(_micro(old.figures[name]) < _micro(new.figures[name]) for name in METRICS)
+    """Whether any figure is higher, compared as it prints."""
+    figures = ((old.figures[name], new.figures[name]) for name in METRICS)
+    return any(a is not None and b is not None and is_below(a, b) for a, b in figures)
 
 
 def _name_beside(candidate: str, baseline: str) -> str:
     return BASELINE if baseline == candidate else f"{BASELINE}:{baseline}"
-
-
-def _rounded(figure: float | None) -> float | None:
-    return None if figure is None else ordering_key(figure) / MICRO
-
-
-def _micro(figure: float | None) -> int:
-    return 0 if figure is None else ordering_key(figure)

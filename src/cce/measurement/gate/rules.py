@@ -17,7 +17,7 @@ from cce.measurement.evidence.slices import positions_by_tag
 from cce.measurement.gate.baseline import BaselinePair
 from cce.measurement.gate.policy_tables import PolicyError
 from cce.measurement.scoring import with_saved_metrics
-from cce.numerals import MICRO, format_score, mean, ordering_key
+from cce.numerals import MICRO, format_score, is_below, mean, ordering_key
 from cce.quoting import on_one_line
 
 _N_SHOWN = 10
@@ -75,7 +75,7 @@ def _critical_case(now: CaseScore, then: CaseScore | None) -> Iterator[Reason]:
     if then is None:
         return
     before, after = then.figures["recall"], now.figures["recall"]
-    if before is not None and after is not None and ordering_key(after) < ordering_key(before):
+    if before is not None and after is not None and is_below(after, before):
         text = f"recall of {case} fell from {format_score(before)} to {format_score(after)}"
         yield Reason(Level.BLOCK, Rule.CRITICAL_RECALL, text, "recall", after, before, (now.id,))
     limit = then.first_relevant_rank
@@ -97,8 +97,8 @@ def _floors(
                 f"{on_one_line(policy.path)}: {place}: undefined for every case there, remove this floor"
             )
         seen = mean([*figures.values()])
-        if ordering_key(seen) < ordering_key(limit):
-            below = [ids[at] for at, each in figures.items() if ordering_key(each) < ordering_key(limit)]
+        if is_below(seen, limit):
+            below = [ids[at] for at, figure in figures.items() if is_below(figure, limit)]
             text = (
                 f"{_prefix(tag)}{metric} {format_score(seen)} is below its floor {format_score(limit)}, "
                 f"as {'is' if len(below) == 1 else 'are'} {_cases(below)}"
@@ -111,19 +111,19 @@ def _drops(limits: Limits, tag: str | None, fixtures: FixtureSet, pair: Baseline
         then, now = (
             with_saved_metrics(score, (metric,)).columns[metric] for score in (pair.baseline, pair.candidate)
         )
-        shared = [
-            at
+        shared = {
+            at: (old, new)
             for at in _paired_positions(fixtures, tag, pair)
-            if then[at] is not None and now[at] is not None
-        ]
+            if (old := then[at]) is not None and (new := now[at]) is not None
+        }
         if not shared:
             text = f"{_prefix(tag)}cannot tell whether {metric} fell: no case has it now and in the baseline"
             yield Reason(Level.REVIEW, Rule.CANNOT_TELL, text, metric, None, limit, (), tag)
             continue
-        before, after = _means(pair, metric, then, now, shared)
+        before, after = _means(pair, metric, [*shared.values()])
         fall = ordering_key(before) - ordering_key(after)
         if fall > ordering_key(limit):
-            worse = [pair.candidate.ids[at] for at in shared if _micro(now[at]) < _micro(then[at])]
+            worse = [pair.candidate.ids[at] for at, (old, new) in shared.items() if is_below(new, old)]
             text = (
                 f"{_prefix(tag)}{metric} fell by {format_score(fall / MICRO)} from {format_score(before)} to "
                 f"{format_score(after)}, limit {format_score(limit)}; worse for {_cases(worse)}"
@@ -176,17 +176,11 @@ def _defined(figures: Column, positions: Iterable[int]) -> dict[int, float]:
     return {at: figure for at in positions if (figure := figures[at]) is not None}
 
 
-def _means(
-    pair: BaselinePair, metric: str, then: Column, now: Column, shared: Sequence[int]
-) -> tuple[float, float]:
-    """Both means over the `shared` positions: as reported where these are all cases, like a reader would."""
+def _means(pair: BaselinePair, metric: str, shared: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """The means before and after over the `shared` cases; over all cases those that the report shows."""
     if metric in METRICS and len(shared) == pair.candidate.n_cases:
         return pair.baseline.mean(metric), pair.candidate.mean(metric)
-    return mean([*_defined(then, shared).values()]), mean([*_defined(now, shared).values()])
-
-
-def _micro(figure: float | None) -> int:
-    return ordering_key(figure or 0.0)
+    return mean([old for old, _ in shared]), mean([new for _, new in shared])
 
 
 def _key(tag: str | None) -> str:

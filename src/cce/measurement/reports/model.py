@@ -1,34 +1,36 @@
-"""The v2 report as models: what its JSON Schema is generated from. Nothing reads reports with them.
+"""The v2 report as pydantic models, from which its JSON Schema is generated.
 
-They mirror `report/json_v2.py` and `report/evidence_json.py` key by key and refuse any other key, so
-that a test which validates real reports finds out when the two part.
+`reading` does not use them: msgspec is faster and loads sooner. They mirror `report/json/report_v2.py` and
+`report/json/evidence.py` key by key and refuse any other key, so a test that validates real reports fails
+when the two differ.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from cce.domain.evidence import FlipMethod, Verdict
+from cce.measurement.reports.reading import SCHEMA
 
-Score = Annotated[str, Field(pattern=r"^(0\.[0-9]{6}|1\.000000)$")]
-Figure = Annotated[str, Field(pattern=r"^[0-9]+\.[0-9]{6}$")]
-Signed = Annotated[str, Field(pattern=r"^[+-][0-9]+\.[0-9]{6}$")]
+ScoreText = Annotated[str, Field(pattern=r"^(0\.[0-9]{6}|1\.000000)$")]
+FigureText = Annotated[str, Field(pattern=r"^[0-9]+\.[0-9]{6}$")]
+SignedText = Annotated[str, Field(pattern=r"^[+-][0-9]+\.[0-9]{6}$")]
 Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 
 
-class _Part(BaseModel):
+class _Model(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
-class Tokens(_Part):
+class Tokens(_Model):
     """Token spans of one case."""
 
-    iou: Score
-    precision: Score
-    recall: Score
+    iou: ScoreText
+    precision: ScoreText
+    recall: ScoreText
 
 
 class TokenMeans(Tokens):
@@ -37,43 +39,43 @@ class TokenMeans(Tokens):
     queries: Positive
 
 
-class CaseRow(_Part):
+class QueryRow(_Model):
     """One case on one backend."""
 
-    f1: Score
+    f1: ScoreText
     first_relevant_rank: Positive | None
     id: str
     k: Positive
-    mrr: Score
-    precision_at_k: Score
-    recall: Score
+    mrr: ScoreText
+    precision_at_k: ScoreText
+    recall: ScoreText
     tokens: Tokens | None = Field(default=None, description="Only if the case is ranged.")
 
 
-class BackendRow(_Part):
+class BackendRow(_Model):
     """Means of one backend, and its cases in the order of the set."""
 
     backend: str
-    f1: Score
-    mrr: Score
-    per_query: list[CaseRow]
-    precision_at_k: Score
-    recall: Score
+    f1: ScoreText
+    mrr: ScoreText
+    per_query: list[QueryRow]
+    precision_at_k: ScoreText
+    recall: ScoreText
     tokens: TokenMeans | None = Field(default=None, description="Only if a case is ranged.")
 
 
-class TTest(_Part):
+class TTest(_Model):
     """A paired t-test on the deltas of one metric."""
 
-    ci95_high: Signed | None
-    ci95_low: Signed | None
-    mean_delta: Signed
+    ci95_high: SignedText | None
+    ci95_low: SignedText | None
+    mean_delta: SignedText
     n: Count
-    p: Score | None
-    t: Signed | None
+    p: ScoreText | None
+    t: SignedText | None
 
 
-class TTests(_Part):
+class TTests(_Model):
     """One test a metric."""
 
     f1: TTest
@@ -82,7 +84,7 @@ class TTests(_Part):
     recall: TTest
 
 
-class Compare(_Part):
+class Compare(_Model):
     """Backend b against backend a; deltas are b - a."""
 
     a: str
@@ -90,91 +92,91 @@ class Compare(_Part):
     metrics: TTests
 
 
-class Interval(_Part):
+class MeanRow(_Model):
     """A mean and its bootstrap interval; null where no case has the metric."""
 
-    ci95_high: Score | None
-    ci95_low: Score | None
-    mean: Score | None
+    ci95_high: ScoreText | None
+    ci95_low: ScoreText | None
+    mean: ScoreText | None
     n: Count
 
 
-class BackendEvidence(_Part):
+class BackendEvidenceRow(_Model):
     """Intervals of one backend by metric."""
 
     backend: str
-    metrics: dict[str, Interval]
+    metrics: dict[str, MeanRow]
 
 
-class DifferenceEvidence(_Part):
+class DifferenceRow(_Model):
     """How sure one difference is."""
 
-    attainable_p: Score
+    attainable_p: ScoreText
     better: list[str]
-    ci95_high: Signed | None
-    ci95_low: Signed | None
-    effect_size: Signed | None
+    ci95_high: SignedText | None
+    ci95_low: SignedText | None
+    effect_size: SignedText | None
     flip_method: FlipMethod
-    flip_p: Score
-    holm_p: Score
-    mde: Figure | None
-    mean_delta: Signed | None
+    flip_p: ScoreText
+    holm_p: ScoreText
+    mde: FigureText | None
+    mean_delta: SignedText | None
     n: Count
     n_needed: Count | None
-    sign_p: Score
+    sign_p: ScoreText
     tied: Count
     verdict: Verdict
     worse: list[str]
 
 
-class CompareEvidence(_Part):
+class CompareEvidence(_Model):
     """Differences by metric; deltas are b - a."""
 
     a: str
     b: str
-    metrics: dict[str, DifferenceEvidence]
+    metrics: dict[str, DifferenceRow]
 
 
-class SliceBackend(_Part):
+class SliceBackend(_Model):
     """Means of one backend over a slice."""
 
     backend: str
-    metrics: dict[str, Score | None]
+    metrics: dict[str, ScoreText | None]
 
 
-class SliceDifference(_Part):
+class SliceDifferenceRow(_Model):
     """A difference over a slice; it describes and decides nothing."""
 
     better: Count
-    mean_delta: Signed | None
-    sign_p: Score
+    mean_delta: SignedText | None
+    sign_p: ScoreText
     tied: Count
     worse: Count
 
 
-class Slice(_Part):
+class Slice(_Model):
     """The cases of one tag."""
 
     backends: list[SliceBackend]
-    compare: dict[str, SliceDifference] | None = Field(default=None, description="Only with a comparison.")
+    compare: dict[str, SliceDifferenceRow] | None = Field(default=None, description="Only with a comparison.")
     n: Count
     tag: str
 
 
-class EvidencePart(_Part):
+class EvidencePart(_Model):
     """What --evidence adds."""
 
-    alpha: Figure
-    backends: list[BackendEvidence]
+    alpha: FigureText
+    backends: list[BackendEvidenceRow]
     compare: CompareEvidence | None = Field(default=None, description="Only with a comparison.")
     metrics: list[str]
-    min_effect: Figure
+    min_effect: FigureText
     resamples: Count
     seed: Count
     slices: list[Slice] | None = Field(default=None, description="Only if a case has tags.")
 
 
-class Saved(_Part):
+class Saved(_Model):
     """What cce compare adds: the two reports, and how many cases only one of them has."""
 
     left_out: Count
@@ -182,7 +184,7 @@ class Saved(_Part):
     old: str
 
 
-class ReportModel(_Part):
+class ReportModel(_Model):
     """A report of cce relevance or cce compare. Scores are strings with six decimals."""
 
     backends: list[BackendRow]
@@ -194,3 +196,13 @@ class ReportModel(_Part):
     redact: Literal["strict"] | None = Field(default=None, description="Only with --redact strict.")
     saved: Saved | None = Field(default=None, description="Only from cce compare.")
     schema_name: Literal["cce.relevance.report/v2"] = Field(alias="schema")
+
+
+def report_schema() -> dict[str, Any]:
+    """The JSON Schema of a report, open to keys that later versions add."""
+    schema = ReportModel.model_json_schema()
+    for model in (schema, *schema["$defs"].values()):
+        model.pop("additionalProperties", None)
+        for field in model.get("properties", {}).values():
+            field.pop("title", None)
+    return schema | {"title": f"A report ({SCHEMA})"}

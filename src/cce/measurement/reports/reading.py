@@ -17,7 +17,7 @@ import msgspec
 
 from cce.brackets import is_mostly_brackets
 from cce.domain.redaction import Redaction
-from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, Column
+from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, Column, defined
 from cce.errors import ReportError
 from cce.measurement.scoring import summarize
 from cce.numerals import format_score, mean, ordering_key
@@ -75,7 +75,7 @@ def edited_means(path: str, score: BackendScore) -> Iterator[str]:
     wrong = [
         f"{metric} {format_score(score.mean(metric))} (its cases give {format_score(mean(figures))})"
         for metric in METRICS
-        for figures in [[figure for figure in score.columns[metric] if figure is not None]]
+        for figures in [defined(score.columns[metric])]
         if _is_edited(score.mean(metric), figures)
     ]
     if wrong:

@@ -1,0 +1,35 @@
+"""The file formats that have a JSON Schema, and the schemas as the package ships them.
+
+A schema is generated from what the reader of its format checks by, and each function that does so stands
+beside that reader. The results lie here as files, because printing one must load neither pydantic nor a
+reader; a test compares them.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+FORMATS = ("fixtures", "report", "gate")
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def shipped_schema(name: str) -> str:
+    """The text of the schema `name`, one of FORMATS, as the package has it."""
+    return files(__name__).joinpath(f"{name}.json").read_text("utf-8")
+
+
+def generated_schema(name: str) -> str:
+    """The same text, generated again; raises KeyError for another name."""
+    schema = {"$schema": _DIALECT, **_generate(name)}
+    return json.dumps(schema, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+
+
+def _generate(name: str) -> dict[str, Any]:
+    from cce.measurement.fixtures.schema import fixture_line_schema
+    from cce.measurement.gate.schema import policy_schema
+    from cce.measurement.reports.model import report_schema
+
+    return {"fixtures": fixture_line_schema, "report": report_schema, "gate": policy_schema}[name]()
