@@ -1,5 +1,5 @@
-"""Where a labelled text is now: what its pin keeps, and how it is told from similar ones.
+"""Where a labelled text is now: pins recognise a text, traces tell it from its copies.
 
-texts > places > surroundings > traces > recognition, similarity > tracker, each knowing those before it;
-`pins` tells which labels are stale.
+texts > places > surroundings > traces > recognition, similarity > tracker: each module imports only
+those to its left. `pins` finds the stale labels.
 """
