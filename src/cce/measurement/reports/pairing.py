@@ -1,4 +1,4 @@
-"""Two saved reports in, one report that compares them out: the cases are paired by their ids."""
+"""Two saved reports in, one report that compares them out; cases are paired by id."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _N_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class PairingPlan:
-    """What to compare: `backends` has one name for both reports, a name for each, or is None."""
+    """What to compare: `backends` has one name for both reports, one name per report, or is None."""
 
     old: str
     new: str
@@ -38,7 +38,7 @@ def compare_saved(plan: PairingPlan) -> Report:
     a, b, n_left_out = pair_cases(
         _backend(old, names[0]), _backend(new, names[1]), only_shared=plan.only_shared
     )
-    # Once cases are left out the means are made anew, and those in the files no longer matter.
+    # If cases are left out, the means are recomputed and those in the files are not used.
     notices = (*edited_means(plan.old, a), *edited_means(plan.new, b))
     notices = (*notices, *_other_redaction(old, new))
     a, b = a._replace(backend=f"old:{a.backend}"), b._replace(backend=f"new:{b.backend}")
@@ -63,7 +63,7 @@ def _other_redaction(old: SavedReport, new: SavedReport) -> Iterator[str]:
 
 
 def choose_backends(old: SavedReport, new: SavedReport, typed: Sequence[str] | None) -> tuple[str, str]:
-    """The backend of each report: as typed, or the only one that can be meant; raises UsageError."""
+    """One backend per report: as typed, or the only possible choice; raises UsageError if there is none."""
     if typed is not None:
         return typed[0], typed[-1]
     if len(old.backends) == len(new.backends) == 1:
@@ -89,7 +89,7 @@ def pair_cases(
 ) -> tuple[BackendScore, BackendScore, int]:
     """Both scores over the same cases in the order of `old`, and how many cases were left out.
 
-    Raises UsageError with what differs, or, with `only_shared`, if nothing is shared.
+    Raises UsageError if the cases differ, or with `only_shared` if no case is shared.
     """
     olds, news = ({name: at for at, name in enumerate(score.ids)} for score in (old, new))
     shared = [name for name, at in olds.items() if name in news and new.ks[news[name]] == old.ks[at]]
@@ -101,7 +101,7 @@ def pair_cases(
         )
     if n_left_out == 0:
         in_order = select_cases(new, [news[name] for name in shared])
-        return old, in_order._replace(means=new.means), 0  # the means as the file has them
+        return old, in_order._replace(means=new.means), 0  # the means of the file
     if not only_shared:
         raise UsageError(
             f"the reports differ in their cases: {'; '.join(_mismatches(old, new))}; compare reports of "
@@ -124,7 +124,7 @@ def _mismatches(old: BackendScore, new: BackendScore) -> list[str]:
 
 
 def same_ids_with_other_k(old: BackendScore, new: BackendScore) -> str:
-    """What to say of two scores that have ids in common, all with different ks; empty if they have none."""
+    """A clause for two scores whose shared ids all have different ks; empty if they share no id."""
     differing = _with_another_k(old, new)
     if not differing:
         return ""
@@ -133,7 +133,7 @@ def same_ids_with_other_k(old: BackendScore, new: BackendScore) -> str:
 
 
 def _with_another_k(old: BackendScore, new: BackendScore) -> list[str]:
-    """Each id that both have, with both ks, where these differ."""
+    """The shared ids whose ks differ, with both ks."""
     news = dict(zip(new.ids, new.ks, strict=True))
     return [
         f"{quoted(name)} ({k} and {news[name]})"
