@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cce.brackets import is_mostly_brackets
 from cce.domain.chunk import Chunk
 from cce.errors import FixtureError
+from cce.json_text import is_mostly_brackets
 from cce.measurement.fixtures.schema import SCHEMA
 from cce.quoting import on_one_line
 from cce.tokens import WHITE_SPACE, tokenize

@@ -10,8 +10,8 @@ import os
 import stat
 from collections.abc import Iterator
 
-from cce.atomic import write_atomically
 from cce.errors import UsageError
+from cce.files import write_file
 from cce.measurement.fixtures.reading import read_set_file
 from cce.quoting import on_one_line
 
@@ -58,12 +58,8 @@ class Revision:
             raise UsageError(f"{place}: is not writable, so nothing was written; allow writing to it")
         lines = [self._changed.get(number, line) for number, line in enumerate(self._lines)]
         content = b"\n".join(lines)
-        try:
-            write_atomically(self.path, content)
-        except OSError as exc:
-            raise UsageError(
-                f"{place}: cannot be written ({exc.strerror}), so it is as it was; make its folder writable"
-            ) from exc
+        fault = "cannot be written ({}), so it is as it was; make its folder writable"
+        write_file(self.path, content, UsageError, fault)
         self._raw, self._lines, self._changed = content, lines, {}
 
     def diff(self) -> str:
