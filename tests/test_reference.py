@@ -40,7 +40,7 @@ def as_ours(conformance: bytes) -> bytes:
 
 def report(oracle: Oracle, name: str, backends: tuple[str, ...], render: object) -> bytes:
     fixtures = read_fixture_set(str(oracle.folder / "sets" / f"{name}.jsonl"))
-    plan = Plan(fixtures.path, name, backends, is_comparison=len(backends) == 2)
+    plan = Plan(fixtures.path, backends, is_comparison=len(backends) == 2)
     index = index_of(str(oracle.unpack(name) / name))
     assert callable(render)
     measurement = measure_backends(plan, fixtures, index, unwatched)

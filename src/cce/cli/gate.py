@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import ExitCode, ReaderLeft, silence_stdout, warn
-from cce.cli.options import cache_option, redact_option
+from cce.cli.options import cache_option, redact_option, with_corpus
 from cce.cli.outputs import output_fault, warn_of_indexed
 from cce.cli.paths import FILE
 from cce.cli.progress import Progress
@@ -24,8 +24,7 @@ from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
     from cce.domain.gate import GatePolicy
-    from cce.domain.redaction import RedactionChoice
-    from cce.retrieval.indexing.cache import Cache
+    from cce.usecases.corpora import CorpusChoice
 
 
 @click.command(
@@ -48,14 +47,14 @@ if TYPE_CHECKING:
 @report_option
 @redact_option
 @cache_option
+@with_corpus
 def command(
     policy_path: str,
     is_accepting: bool,
     is_strict: bool,
     as_json: bool,
     reports: tuple[str, ...],
-    redaction: RedactionChoice,
-    cache: Cache | None,
+    corpus: CorpusChoice,
 ) -> int:
     """Measure the backend that POLICY.toml names and say GO, REVIEW or BLOCK.
 
@@ -86,7 +85,7 @@ def command(
     if is_accepting:
         _require_own_baseline(policy)
     is_drilled = any(file.format in WITH_DRILLDOWN for file in files)
-    plan = GatePlan(policy, is_strict, is_accepting, is_drilled, typed_command(), cache, redaction)
+    plan = GatePlan(policy, is_strict, is_accepting, is_drilled, typed_command(), corpus)
     with Progress() as progress:
         run = run_gate(plan, progress)
     for notice in run.notices:

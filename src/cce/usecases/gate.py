@@ -16,7 +16,7 @@ from cce.atomic import link_below, write_below
 from cce.domain.case import FixtureSet
 from cce.domain.evidence import Evidence, EvidenceOptions
 from cce.domain.gate import GatePolicy, GateReport
-from cce.domain.redaction import STANDARD, Redaction, RedactionChoice
+from cce.domain.redaction import Redaction
 from cce.domain.report import FullReport, Report
 from cce.domain.scores import BackendScore
 from cce.errors import ReportError
@@ -42,18 +42,16 @@ from cce.registry import unknown_name
 from cce.report.json.report_v2 import render_json
 from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.corpus.membership import notices_of_read
-from cce.retrieval.indexing.cache import Cache
 from cce.retrieval.indexing.directory import IndexedCorpus, Watch
-from cce.usecases.evaluate import (
-    Measurement,
-    Plan,
-    all_notices,
+from cce.usecases.corpora import (
+    NO_CHOICE,
+    CorpusChoice,
     corpus_directories,
-    corpus_name,
-    index_corpus,
-    leftovers,
-    measure_backends,
+    corpus_of,
+    likely_secrets,
+    open_corpus,
 )
+from cce.usecases.evaluate import Measurement, Plan, all_notices, measure_backends
 from cce.work_tree import path_in_work_tree
 
 _N_SHOWN = 5
@@ -63,7 +61,8 @@ _N_SHOWN = 5
 class GatePlan:
     """What to ask: `is_accepting` makes what is measured now the baseline, and judges by that.
 
-    `command` has the words that ask it.
+    corpus   redaction and cache; where the corpus is says the policy alone
+    command  the words that ask it
     """
 
     policy: GatePolicy
@@ -71,8 +70,7 @@ class GatePlan:
     is_accepting: bool = False
     has_drilldown: bool = False
     command: tuple[str, ...] = ()
-    cache: Cache | None = None
-    redaction: RedactionChoice = STANDARD
+    corpus: CorpusChoice = NO_CHOICE
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +149,7 @@ def run_gate(plan: GatePlan, watch: Watch) -> GateRun:
     sources = _read_sources(plan)
     fixtures = sources.fixtures
     measuring = _measuring_plan(plan, sources)
-    indexed = index_corpus(measuring, corpus_name(measuring, fixtures), watch)
+    indexed = open_corpus(measuring.corpus, corpus_of(measuring.corpus, fixtures), watch)
     measurement = measure_backends(measuring, fixtures, indexed.index, watch)
     gate, pair = _judge(plan, sources, measurement, indexed)
     cases = drill_down(fixtures.cases, measurement.rankings) if plan.has_drilldown else ()
@@ -164,7 +162,7 @@ def run_gate(plan: GatePlan, watch: Watch) -> GateRun:
             *all_notices(fixtures, indexed),
             *notices_of_read(indexed, _own_files(plan)),
             *_notices(plan, sources, pair, indexed),
-            *(leftovers(indexed) if plan.has_drilldown else ()),
+            *(likely_secrets(indexed) if plan.has_drilldown else ()),
         ),
         new_baseline=_baseline_bytes(gate, sources, measurement) if plan.is_accepting else None,
         directory=indexed.root if indexed.is_directory else None,
@@ -214,14 +212,14 @@ def _own_files(plan: GatePlan) -> Mapping[str, str]:
 
 def corpus_directories_of(policy: GatePolicy) -> tuple[str, ...]:
     """`corpus_directories` of a run of `policy`."""
-    return corpus_directories(
-        Plan(
-            fixtures=beside(policy, policy.fixtures),
-            directory=None if policy.directory is None else beside(policy, policy.directory),
-            backends=(),
-            is_comparison=False,
-            store=None if policy.store is None else beside(policy, policy.store),
-        )
+    return corpus_directories(_corpus_choice(policy), beside(policy, policy.fixtures))
+
+
+def _corpus_choice(policy: GatePolicy, typed: CorpusChoice = NO_CHOICE) -> CorpusChoice:
+    """The corpus that `policy` names, treated as `typed` says."""
+    return typed._replace(
+        directory=None if policy.directory is None else beside(policy, policy.directory),
+        store=None if policy.store is None else beside(policy, policy.store),
     )
 
 
@@ -244,13 +242,10 @@ def _measuring_plan(plan: GatePlan, sources: _Sources) -> Plan:
     metrics = floor_metrics(policy)
     return Plan(
         fixtures=sources.fixtures.path,
-        directory=None if policy.directory is None else beside(policy, policy.directory),
         backends=_backends(plan, sources),
         is_comparison=False,
+        corpus=_corpus_choice(policy, plan.corpus),
         evidence=EvidenceOptions(metrics) if metrics else None,
-        store=None if policy.store is None else beside(policy, policy.store),
-        cache=plan.cache,
-        redaction=plan.redaction,
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cce.domain.chunk import Chunk
 from cce.domain.query import Query
+from cce.domain.ranking import Chunk
 from cce.labels.draft import PooledChunk
 from cce.retrieval.indexing.directory import Watch
 from cce.retrieval.indexing.index import Index
