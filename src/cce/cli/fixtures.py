@@ -210,7 +210,7 @@ def draft(
     from cce.labels.draft import parse_queries, render_drafts
     from cce.retrieval.corpus.membership import notices_of_read
     from cce.retrieval.indexing.directory import index_directory
-    from cce.retrieval.redaction.leftovers import warn_of_leftovers
+    from cce.retrieval.indexing.leftovers import warn_of_leftovers
     from cce.usecases.pooling import pool_candidates
     from cce.usecases.search import index_of_store
 

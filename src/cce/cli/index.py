@@ -69,7 +69,7 @@ def command(
     from cce.report.text.summaries import render_indexing_text
     from cce.retrieval.embedding.checking import make_embedder
     from cce.retrieval.indexing.directory import index_directory
-    from cce.retrieval.redaction.leftovers import warn_of_leftovers
+    from cce.retrieval.indexing.leftovers import warn_of_leftovers
     from cce.retrieval.store.place import make_store_folder, store_beside
     from cce.retrieval.store.reading import require_store
     from cce.retrieval.store.summaries import summarize_indexing

@@ -219,7 +219,7 @@ def all_notices(fixtures: FixtureSet, indexed: IndexedCorpus) -> tuple[str, ...]
 
 def leftovers(indexed: IndexedCorpus) -> tuple[str, ...]:
     """A notice of likely secrets that the standard rules leave, for those who write text elsewhere."""
-    from cce.retrieval.redaction.leftovers import warn_of_leftovers  # most runs write none
+    from cce.retrieval.indexing.leftovers import warn_of_leftovers  # most runs write none
 
     return warn_of_leftovers(indexed)
 
