@@ -16,7 +16,6 @@ from cce.retrieval.indexing.directory import Watch
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems import open_system
 from cce.usecases.corpora import CorpusChoice, corpus_of, likely_secrets, open_corpus
-from cce.usecases.pooling import pool_candidates
 
 STANDARD_STREAM = "-"
 """Standard input as a source, standard output as an output."""
