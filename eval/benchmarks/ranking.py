@@ -42,7 +42,7 @@ from cce.retrieval.backends.bm25 import Bm25Backend, bm25_scores
 from cce.retrieval.backends.vector import VectorBackend
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.indexing.index import Index
-from cce.retrieval.scoring.okapi import K1, B
+from cce.retrieval.scoring.scorer import K1, B
 from cce.tokens import tokenize
 
 K = 10

@@ -47,8 +47,7 @@ from cce.errors import CceError, EmbedderError, MetricError, RankingError, Usage
 from cce.measurement.matching.matches import CaseMatch, TokenScore
 from cce.measurement.metrics.catalog import Metric
 from cce.retrieval.backends.contract import Backend, hits
-from cce.retrieval.embedding.catalog import EmbedderFactory
-from cce.retrieval.embedding.contract import Embedder
+from cce.retrieval.embedding.catalog import Embedder, EmbedderFactory
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.scoring.scorer import Scorer, Scores
 from cce.tokens import tokenize

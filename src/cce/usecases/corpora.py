@@ -25,7 +25,7 @@ from cce.work_tree import is_outside
 if TYPE_CHECKING:
     from cce.labels.tracking.texts import AnchoredTexts
     from cce.retrieval.corpus.texts import CorpusTexts
-    from cce.retrieval.embedding.contract import Embedder
+    from cce.retrieval.embedding.catalog import Embedder
     from cce.retrieval.store.reading import Store
 
 # What CI services set the variable CI to, all of them in lower case.
@@ -188,7 +188,7 @@ def corpus_notices(fixtures: FixtureSet, indexed: IndexedCorpus, read: Mapping[s
 
 def likely_secrets(indexed: IndexedCorpus) -> tuple[str, ...]:
     """A notice of likely secrets that the standard rules leave, for those who write text elsewhere."""
-    from cce.retrieval.redaction.leftovers import (
+    from cce.retrieval.indexing.leftovers import (
         warn_of_leftovers,  # compiles many patterns; most runs write no text
     )
 

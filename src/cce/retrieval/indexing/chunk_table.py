@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import overload
 
 from cce.domain.ranking import Chunk
-from cce.retrieval.indexing.flat import Ints
+from cce.retrieval.counting.flat import Ints
 
 
 class ChunkTable(Sequence[Chunk]):

@@ -11,17 +11,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cce.domain.ranking import Chunk
+from cce.retrieval.counting.token_counts import MANY_POSTINGS
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.indexing.chunk_table import ChunkTable
 from cce.retrieval.indexing.graph import ImportGraph
 from cce.retrieval.indexing.segment import Segment, spanned_texts
-from cce.retrieval.indexing.token_counts import MANY_POSTINGS
 from cce.retrieval.scoring.ordering import id_ranks
 from cce.retrieval.scoring.scorer import ListScorer
 from cce.tokens import estimate_tokens
 
 if TYPE_CHECKING:
-    from cce.retrieval.embedding.contract import Embedder, FloatMatrix
+    from cce.retrieval.embedding.catalog import Embedder, FloatMatrix
     from cce.retrieval.scoring.arrays.hash_vectors import HashVectors
     from cce.retrieval.scoring.arrays.postings import Postings
     from cce.retrieval.scoring.scorer import Scorer
@@ -68,7 +68,7 @@ class Index:
     @cached_property
     def postings(self) -> Postings:
         """Token counts of every chunk."""
-        from cce.retrieval.indexing.arrays.counting import count_span_tokens
+        from cce.retrieval.counting.arrays.counting import count_span_tokens
         from cce.retrieval.scoring.arrays.postings import invert
 
         return invert(count_span_tokens(spanned_texts(self.chunks)))
