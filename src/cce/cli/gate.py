@@ -70,14 +70,8 @@ def command(
     """
     from cce.measurement.gate.policy import read_policy
     from cce.report.catalog import RENDERERS, WITH_DRILLDOWN
-    from cce.usecases.gate import (
-        GatePlan,
-        beside,
-        corpus_directories_of,
-        input_paths,
-        run_gate,
-        write_baseline,
-    )
+    from cce.usecases.gate import GatePlan, run_gate
+    from cce.usecases.gate_files import beside, corpus_directories_of, input_paths, write_baseline
 
     files = parse_report_files(reports, RENDERERS, as_json=as_json)
     policy = read_policy(policy_path)
@@ -104,7 +98,7 @@ def command(
 
 def _require_own_baseline(policy: GatePolicy) -> None:
     """Raise UsageError if a new baseline would replace another input of the gate, or be read as rules."""
-    from cce.usecases.gate import beside, input_paths
+    from cce.usecases.gate_files import beside, input_paths
 
     path = beside(policy, policy.baseline)
     others = {noun: read for noun, read in input_paths(policy).items() if noun != "baseline"}

@@ -31,7 +31,6 @@ from cce.cli.report_files import (
 from cce.errors import UsageError
 
 if TYPE_CHECKING:
-    from cce.domain.drilldown import CaseDrilldown
     from cce.domain.evidence import EvidenceOptions
     from cce.usecases.corpora import CorpusChoice
 
@@ -93,18 +92,13 @@ def command(
 
     files = parse_report_files(reports, RENDERERS, as_json=as_json)
     plan = Plan(fixtures, names, comparison is not None, corpus, evidence)
-    writes_text = any(file.format in WITH_DRILLDOWN for file in files)
+    has_drilldown = any(file.format in WITH_DRILLDOWN for file in files)
     inputs = {"fixture set": fixtures, "store": corpus.store}
     require_apart(files, inputs, lambda: corpus_directories(corpus, fixtures))
     with Progress() as progress:
-        evaluation = evaluate(plan, progress, writes_text=writes_text)
+        evaluation = evaluate(plan, progress, has_drilldown=has_drilldown)
     for notice in evaluation.notices:
         warn(notice)
-    cases: tuple[CaseDrilldown, ...] = ()
-    if writes_text:
-        from cce.measurement.matching.drilldown import drill_down
-
-        cases = drill_down(evaluation.fixtures.cases, evaluation.rankings)
-    full = FullReport(evaluation.report, fixtures, cases, command=typed_command())
+    full = FullReport(evaluation.report, fixtures, evaluation.cases, command=typed_command())
     write_reports([(file, RENDERERS[file.format](full)) for file in files])
     warn_of_indexed_reports(evaluation.report.corpus if corpus.store is None else None, files)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
 
-from cce.cli.colours import has_colours, paint_path, paint_terms
 from cce.cli.exits import say, warn, write_result
 from cce.cli.options import (
     NamingOption,
@@ -20,10 +23,13 @@ from cce.cli.options import (
 from cce.cli.progress import Progress
 from cce.errors import UsageError
 from cce.quoting import on_one_line
+from cce.tokens import tokenize
 
 if TYPE_CHECKING:
     from cce.usecases.corpora import CorpusChoice
     from cce.usecases.search import SearchRun
+
+Paint = Callable[[str], str]
 
 
 @click.command(
@@ -107,3 +113,24 @@ def _say_where(run: SearchRun, typed: CorpusChoice) -> None:
         say(f"{store}: searched as it was written; cce stats --dir {place} shows what changed since")
     if run.redaction is Redaction.STRICT:
         say("redact: strict")
+
+
+def has_colours() -> bool:
+    """Whether standard output is a terminal whose owner wants colours (see no-color.org)."""
+    is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return is_wanted and sys.stdout is not None and sys.stdout.isatty()
+
+
+def paint_path(text: str) -> str:
+    """The place of a hit."""
+    return click.style(text, fg="cyan")
+
+
+def paint_terms(query: str) -> Paint:
+    """What paints the words of `query` wherever they stand in a text, upper or lower case."""
+    words = sorted({token.decode() for token in tokenize(query.encode("utf-8", "replace"))}, key=len)
+    if not words:
+        return str
+    # Tokens are letters, digits and underscores; longer ones first, so that a part does not hide a whole.
+    pattern = re.compile("|".join(reversed(words)), re.IGNORECASE | re.ASCII)
+    return lambda text: pattern.sub(lambda found: click.style(found[0], bold=True, fg="yellow"), text)

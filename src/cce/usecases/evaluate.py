@@ -33,6 +33,7 @@ from cce.usecases.corpora import (
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison
+    from cce.domain.drilldown import CaseDrilldown
     from cce.domain.evidence import EvidenceOptions
 
 
@@ -54,18 +55,17 @@ class Measurement(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """The report, what it was made from, and what its reader should know besides: one line each."""
+    """The report, its cases in detail if they were asked for, and warnings about it: one line each."""
 
     report: Report
-    fixtures: FixtureSet
-    rankings: Mapping[str, Sequence[Ranking]]
+    cases: tuple[CaseDrilldown, ...]
     notices: tuple[str, ...]
 
 
-def evaluate(plan: Plan, watch: Watch, *, writes_text: bool = False) -> Evaluation:
+def evaluate(plan: Plan, watch: Watch, *, has_drilldown: bool = False) -> Evaluation:
     """Carry out `plan`; raises CceError if it cannot be measured.
 
-    With `writes_text` a notice tells of likely secrets: the report is going to quote the corpus.
+    With `has_drilldown` the cases come with text of the corpus, and a notice counts likely secrets.
     """
     fixtures = read_fixture_set(plan.fixtures)
     corpus = corpus_of(plan.corpus, fixtures)
@@ -73,8 +73,14 @@ def evaluate(plan: Plan, watch: Watch, *, writes_text: bool = False) -> Evaluati
     measurement = measure_backends(plan, fixtures, indexed.index, watch)
     report = report_on(plan, fixtures, corpus, indexed.index, measurement)
     report = report._replace(redaction=indexed.redaction)
-    secrets = likely_secrets(indexed) if writes_text else ()
-    return Evaluation(report, fixtures, measurement.rankings, (*all_notices(fixtures, indexed), *secrets))
+    notices = all_notices(fixtures, indexed)
+    if not has_drilldown:
+        return Evaluation(report, (), notices)
+
+    from cce.measurement.matching.drilldown import drill_down  # text and JSON reports have none
+
+    cases = drill_down(fixtures.cases, measurement.rankings)
+    return Evaluation(report, cases, (*notices, *likely_secrets(indexed)))
 
 
 def measure_backends(plan: Plan, fixtures: FixtureSet, index: Index, watch: Watch) -> Measurement:

@@ -12,7 +12,6 @@ import posixpath
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from cce.atomic import link_below, write_below
 from cce.domain.case import FixtureSet
 from cce.domain.evidence import Evidence, EvidenceOptions
 from cce.domain.full_report import FullReport
@@ -21,7 +20,6 @@ from cce.domain.redaction import Redaction
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.errors import ReportError
-from cce.files import writing
 from cce.measurement.evidence.comparison import compare
 from cce.measurement.evidence.gathering import gather_evidence
 from cce.measurement.fixtures.reading import parse_fixture_set, read_set_file
@@ -47,12 +45,12 @@ from cce.retrieval.indexing.directory import IndexedCorpus, Watch
 from cce.usecases.corpora import (
     NO_CHOICE,
     CorpusChoice,
-    corpus_directories,
     corpus_of,
     likely_secrets,
     open_corpus,
 )
 from cce.usecases.evaluate import Measurement, Plan, all_notices, measure_backends
+from cce.usecases.gate_files import beside, corpus_of_policy, require_direct_baseline
 from cce.work_tree import path_in_work_tree
 
 _N_SHOWN = 5
@@ -97,52 +95,6 @@ class _Sources:
     old: Mapping[str, BackendScore]
     old_embedder: str | None
     old_redaction: Redaction = Redaction.STANDARD
-
-
-def beside(policy: GatePolicy, path: str) -> str:
-    """A path that the policy names, as reached from the working directory."""
-    # Joined with `/` on every system, so that messages and annotations are the same.
-    return posixpath.join(os.path.dirname(policy.path), path)
-
-
-def input_paths(policy: GatePolicy) -> Mapping[str, str | None]:
-    """What a gate reads: what it is -> its path as reached from the working directory."""
-    return {
-        "policy": policy.path,
-        "fixture set": beside(policy, policy.fixtures),
-        "baseline": beside(policy, policy.baseline),
-        "store": None if policy.store is None else beside(policy, policy.store),
-    }
-
-
-def write_baseline(policy: GatePolicy, content: bytes) -> None:
-    """Write a new baseline to where `policy` says; raises ReportError.
-
-    The path was not typed, so no link below the policy's folder is followed.
-    """
-    root, names = _baseline_place(policy)
-    with writing(beside(policy, policy.baseline), ReportError, "{}; name a writable baseline in the policy"):
-        write_below(root, names, content)
-
-
-def require_direct_baseline(policy: GatePolicy) -> None:
-    """Raise PolicyError if a link would lead a new baseline elsewhere."""
-    link = link_below(*_baseline_place(policy))
-    if link is not None:
-        raise PolicyError(
-            f"{on_one_line(link)}: is a link, and no baseline is accepted through one; "
-            f"name the file that it leads to in {on_one_line(policy.path)}"
-        )
-
-
-def _baseline_place(policy: GatePolicy) -> tuple[str, tuple[str, ...]]:
-    """A folder, and the names that lead from it to the baseline: those that the policy chose."""
-    path = policy.baseline
-    if os.path.isabs(path):
-        folder, name = os.path.split(path)
-        return folder, (name,)
-    names = (name for name in path.replace(os.sep, "/").split("/") if name not in ("", os.curdir))
-    return os.path.dirname(policy.path), tuple(names)
 
 
 def run_gate(plan: GatePlan, watch: Watch) -> GateRun:
@@ -211,19 +163,6 @@ def _own_files(plan: GatePlan) -> Mapping[str, str]:
     return files if plan.is_accepting else {**files, beside(policy, policy.baseline): "baseline"}
 
 
-def corpus_directories_of(policy: GatePolicy) -> tuple[str, ...]:
-    """`corpus_directories` of a run of `policy`."""
-    return corpus_directories(_corpus_choice(policy), beside(policy, policy.fixtures))
-
-
-def _corpus_choice(policy: GatePolicy, typed: CorpusChoice = NO_CHOICE) -> CorpusChoice:
-    """The corpus that `policy` names, treated as `typed` says."""
-    return typed._replace(
-        directory=None if policy.directory is None else beside(policy, policy.directory),
-        store=None if policy.store is None else beside(policy, policy.store),
-    )
-
-
 def _read_baseline(policy: GatePolicy, place: str) -> SavedReport:
     try:
         return read_saved_report(place)
@@ -245,7 +184,7 @@ def _measuring_plan(plan: GatePlan, sources: _Sources) -> Plan:
         fixtures=sources.fixtures.path,
         backends=_backends(plan, sources),
         is_comparison=False,
-        corpus=_corpus_choice(policy, plan.corpus),
+        corpus=corpus_of_policy(policy, plan.corpus),
         evidence=EvidenceOptions(metrics) if metrics else None,
     )
 
