@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 from cce.domain.case import FixtureSet
 from cce.domain.evidence import Evidence, EvidenceOptions
+from cce.domain.full_report import FullReport
 from cce.domain.gate import GatePolicy, GateReport
 from cce.domain.redaction import Redaction
-from cce.domain.report import FullReport, Report
+from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.errors import ReportError
 from cce.measurement.evidence.comparison import compare

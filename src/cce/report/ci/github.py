@@ -13,8 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from cce.domain.case import Case
+from cce.domain.full_report import FullReport
 from cce.domain.gate import GateReport, Reason, Rule
-from cce.domain.report import FullReport
 from cce.quoting import one_line, shortened
 from cce.report.view.changes import headline
 from cce.report.view.rows import refusing

@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from cce.domain.full_report import FullReport
 from cce.domain.gate import Reason
-from cce.domain.report import FullReport
 from cce.domain.scores import METRICS, CaseScore
 from cce.numerals import format_score
 from cce.quoting import shortened

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cce.domain.evidence import Evidence
+from cce.domain.full_report import FullReport
 from cce.domain.redaction import Redaction
-from cce.domain.report import FullReport
 from cce.numerals import format_score
 from cce.quoting import one_line
 from cce.report.html.charts import DeltaPlot, delta_plot, extent_of, extent_text

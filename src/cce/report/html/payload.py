@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from cce.domain.drilldown import CaseDrilldown, ShownHit
-from cce.domain.report import FullReport
+from cce.domain.full_report import FullReport
 from cce.domain.scores import CaseScore
 from cce.numerals import ordering_key
 from cce.quoting import one_line_in_json

@@ -12,7 +12,7 @@ import hashlib
 from functools import cache
 from typing import TYPE_CHECKING
 
-from cce.domain.report import FullReport
+from cce.domain.full_report import FullReport
 from cce.numerals import format_score
 from cce.quoting import one_line
 from cce.report.catalog import GENERATOR

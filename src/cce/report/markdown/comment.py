@@ -14,9 +14,10 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from cce.domain.evidence import Evidence, SliceEvidence
+from cce.domain.full_report import FullReport
 from cce.domain.gate import Level, Reason
 from cce.domain.redaction import Redaction
-from cce.domain.report import FullReport, SavedPair
+from cce.domain.report import SavedPair
 from cce.domain.scores import METRICS
 from cce.numerals import format_score, ordering_key
 from cce.quoting import counted, one_line, shortened

@@ -11,8 +11,8 @@ from enum import StrEnum
 
 from cce.domain.comparison import Difference
 from cce.domain.evidence import DifferenceEvidence, Evidence, Verdict
+from cce.domain.full_report import FullReport
 from cce.domain.gate import GateOutcome
-from cce.domain.report import FullReport
 from cce.quoting import counted
 from cce.report.view.cells import direction, label
 from cce.report.view.rows import columns, compared_names

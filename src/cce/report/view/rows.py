@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from cce.domain.drilldown import CaseDrilldown
+from cce.domain.full_report import FullReport
 from cce.domain.gate import GateReport, Level, Reason
-from cce.domain.report import FullReport
 from cce.domain.scores import METRICS, BackendScore, CaseScore
 from cce.report.view.cells import direction
 
