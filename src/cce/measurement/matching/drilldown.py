@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cce.domain.case import Case
-from cce.domain.chunk import Chunk
 from cce.domain.drilldown import CaseDrilldown, ShownHit, ShownRanking
-from cce.domain.ranking import Ranking
+from cce.domain.ranking import Chunk, Ranking
 from cce.measurement.matching.matches import anchor_grades, match_case
 
 N_OPENING_LINES = 4

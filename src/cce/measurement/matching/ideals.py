@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import chain, islice, repeat
 
 from cce.domain.case import Case
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.measurement.matching.matches import AnchorTable, Spans, anchor_grades, best_grade
 from cce.measurement.matching.spans import Span, expected_spans
 

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from cce.domain.anchor import Anchor
 from cce.domain.case import Case
-from cce.domain.chunk import Chunk
-from cce.domain.ranking import Ranking
+from cce.domain.ranking import Chunk, Ranking
 
 UNGRADED = 1  # the grade of an anchor that has none
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cce.domain.chunk import Chunk
-from cce.domain.ranking import Hit, Ranking
+from cce.domain.ranking import Chunk, Hit, Ranking
 from cce.domain.scores import MetricEntry
 from cce.json_text import dump_json
 from cce.numerals import format_score
