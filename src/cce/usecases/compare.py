@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cce.domain.evidence import Evidence, EvidenceOptions
+from cce.domain.evidence import EvidenceOptions
 from cce.domain.redaction import Redaction
 from cce.domain.report import Report, SavedPair
-from cce.domain.scores import BackendScore
 from cce.measurement.evidence.comparison import compare
 from cce.measurement.evidence.gathering import gather_evidence
 from cce.measurement.reports.pairing import backend_called, choose_backends, pair_cases
 from cce.measurement.reports.reading import SavedReport, edited_means, read_saved_report
-from cce.measurement.scoring import with_saved_metrics
 from cce.quoting import on_one_line
 
 
@@ -43,7 +41,7 @@ def compare_saved(plan: PairingPlan) -> Report:
         n_queries=a.n_cases,
         backends=(a, b),
         comparison=compare(a, b, are_saved=True),
-        evidence=None if plan.evidence is None else _weigh(plan.evidence, a, b),
+        evidence=None if plan.evidence is None else gather_evidence(plan.evidence, (a, b), (a, b)),
         saved=SavedPair(plan.old, plan.new, n_left_out, notices),
         redaction=new.redaction if new.redaction is old.redaction else Redaction.STANDARD,
     )
@@ -55,11 +53,6 @@ def _other_redaction(old: SavedReport, new: SavedReport) -> Iterator[str]:
             f"{on_one_line(old.path)}: was measured with --redact {old.redaction.value}, "
             f"{on_one_line(new.path)} with {new.redaction.value}: a difference may come from that"
         )
-
-
-def _weigh(options: EvidenceOptions, a: BackendScore, b: BackendScore) -> Evidence:
-    pair = with_saved_metrics(a, options.metrics), with_saved_metrics(b, options.metrics)
-    return gather_evidence(options, pair, pair)
 
 
 def _either(old: str, new: str) -> str:

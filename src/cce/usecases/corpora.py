@@ -24,6 +24,7 @@ from cce.work_tree import is_outside
 
 if TYPE_CHECKING:
     from cce.labels.tracking.texts import AnchoredTexts
+    from cce.retrieval.corpus.texts import CorpusTexts
     from cce.retrieval.embedding.contract import Embedder
     from cce.retrieval.store.reading import Store
 
@@ -192,6 +193,13 @@ def likely_secrets(indexed: IndexedCorpus) -> tuple[str, ...]:
     )
 
     return warn_of_leftovers(indexed)
+
+
+def indexed_texts(indexed: IndexedCorpus) -> CorpusTexts:
+    """The texts of the files that are indexed; nothing is read yet."""
+    from cce.retrieval.corpus.texts import CorpusTexts  # few runs read a file again
+
+    return CorpusTexts(indexed.root, indexed.index.positions_by_file, indexed.redaction)
 
 
 def labelled_texts(choice: CorpusChoice, fixtures: FixtureSet) -> tuple[AnchoredTexts, tuple[str, ...]]:

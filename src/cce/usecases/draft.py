@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from cce.domain.chunk import Chunk
+from cce.domain.query import Query
 from cce.errors import UsageError
-from cce.labels.draft import Queries, parse_queries, render_drafts
+from cce.labels.draft import PooledChunk, Queries, parse_queries, render_drafts
 from cce.quoting import on_one_line
 from cce.retrieval.corpus.membership import notices_of_read
 from cce.retrieval.indexing.directory import Watch
+from cce.retrieval.indexing.index import Index
+from cce.retrieval.systems import open_system
 from cce.usecases.corpora import CorpusChoice, corpus_of, likely_secrets, open_corpus
-from cce.usecases.pooling import pool_candidates
 
 STANDARD_STREAM = "-"
 """Standard input as a source, standard output as an output."""
@@ -50,6 +54,25 @@ def run_draft(plan: DraftPlan, raw: bytes, watch: Watch) -> DraftRun:
     read = {} if plan.source == STANDARD_STREAM else {plan.source: "file of queries"}
     notices = (*indexed.notices, *notices_of_read(indexed, read), *likely_secrets(indexed))
     return DraftRun(text, queries, place if indexed.is_directory else None, notices)
+
+
+def pool_candidates(
+    queries: Sequence[str], index: Index, backends: Sequence[str], k: int, watch: Watch
+) -> Iterator[list[PooledChunk]]:
+    """For each query the first `k` chunks of every backend, each chunk once, in the order of the index."""
+    systems = [open_system(name, index) for name in backends]
+    positions = {chunk.chunk_id: position for position, chunk in enumerate(index.chunks)}
+    for n_done, text in enumerate(queries):
+        watch("drafting", n_done, len(queries), "queries")
+        query = Query(text)
+        found: dict[str, list[str]] = {}
+        chunks: dict[str, Chunk] = {}
+        for system in systems:
+            for hit in system.rank(query, k):
+                chunks[hit.chunk.chunk_id] = hit.chunk
+                found.setdefault(hit.chunk.chunk_id, []).append(system.name)
+        pool = sorted(chunks, key=positions.__getitem__)
+        yield [PooledChunk(chunks[chunk_id], tuple(found[chunk_id])) for chunk_id in pool]
 
 
 def _relative(directory: str, output: str) -> str:

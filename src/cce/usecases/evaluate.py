@@ -26,6 +26,7 @@ from cce.usecases.corpora import (
     CorpusChoice,
     corpus_notices,
     corpus_of,
+    indexed_texts,
     likely_secrets,
     open_corpus,
 )
@@ -138,7 +139,5 @@ def _stale_pins(fixtures: FixtureSet, indexed: IndexedCorpus) -> list[str]:
         return []
 
     from cce.labels.tracking.pins import stale_pins  # reads files again, which only pins make necessary
-    from cce.retrieval.corpus.texts import CorpusTexts
 
-    texts = CorpusTexts(indexed.root, indexed.index.positions_by_file, indexed.redaction)
-    return stale_pins(fixtures, texts)
+    return stale_pins(fixtures, indexed_texts(indexed))

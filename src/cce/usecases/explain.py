@@ -23,10 +23,9 @@ from cce.measurement.matching.matches import AnchorTable, anchor_grades, match_c
 from cce.numerals import ordering_key
 from cce.quoting import on_one_line, quoted
 from cce.registry import unknown_name
-from cce.retrieval.corpus.texts import CorpusTexts
 from cce.retrieval.indexing.directory import IndexedCorpus, Watch
 from cce.retrieval.systems import System, open_system
-from cce.usecases.corpora import CorpusChoice, corpus_notices, corpus_of, open_corpus
+from cce.usecases.corpora import CorpusChoice, corpus_notices, corpus_of, indexed_texts, open_corpus
 
 _N_LISTED = 12
 _N_LINES_SHOWN = 5
@@ -209,7 +208,7 @@ class _Explainer:
 
 def _anchors_in_index(case: Case, indexed: IndexedCorpus) -> tuple[AnchorInIndex, ...]:
     chunks = AnchoredChunks(indexed.index.chunks)
-    texts = AnchoredTexts(CorpusTexts(indexed.root, chunks.positions_by_file, indexed.redaction))
+    texts = AnchoredTexts(indexed_texts(indexed))
     misses = Misses(chunks, texts, indexed.why_absent)
     anchors = []
     for anchor, grade in zip(case.anchors, anchor_grades(case), strict=True):

@@ -8,9 +8,15 @@ from cce.domain.findings import Lint
 from cce.labels.lint import lint_set
 from cce.measurement.fixtures.reading import stream_entries
 from cce.measurement.reports.reading import read_saved_report
-from cce.retrieval.corpus.texts import CorpusTexts
 from cce.retrieval.indexing.directory import Watch
-from cce.usecases.corpora import CorpusChoice, corpus_notices, corpus_of, header_of, open_corpus
+from cce.usecases.corpora import (
+    CorpusChoice,
+    corpus_notices,
+    corpus_of,
+    header_of,
+    indexed_texts,
+    open_corpus,
+)
 
 
 class LintPlan(NamedTuple):
@@ -33,8 +39,7 @@ def run_lint(plan: LintPlan, watch: Watch) -> LintRun:
     saved = None if plan.report is None else read_saved_report(plan.report)
     header = header_of(plan.fixtures)
     indexed = open_corpus(plan.corpus, corpus_of(plan.corpus, header), watch)
-    texts = CorpusTexts(indexed.root, indexed.index.positions_by_file, indexed.redaction)
-    found = lint_set(plan.fixtures, stream_entries(plan.fixtures), indexed, texts, saved)
+    found = lint_set(plan.fixtures, stream_entries(plan.fixtures), indexed, indexed_texts(indexed), saved)
     read = {plan.fixtures: "fixture set"}
     if plan.report is not None:
         read[plan.report] = "report"

@@ -99,9 +99,9 @@ def index_directory(
         segment, skipped = _process_changed(directory, walked.paths, known, redaction, told)
     if cache is not None and segment is not known:
         cache.save(directory, segment, redaction)
-    index = SegmentIndex(segment, embedder or HashEmbedder())
+    index = SegmentIndex(segment, embedder or HashEmbedder(), root=directory)
     if not isinstance(index.embedder, HashEmbedder):
-        index = SegmentIndex(segment, index.embedder, _embed_all(index, watch))
+        index = SegmentIndex(segment, index.embedder, _embed_all(index, watch), directory)
     return IndexedCorpus(directory, index, {**walked.skipped, **skipped}, walked.notices, redaction)
 
 
