@@ -339,6 +339,7 @@ def checkout(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "job", [{}, {"PYTHONPATH": "."}, {"PYTHONSAFEPATH": ""}, {"PYTHONHOME": "."}], ids=str
 )
+@pytest.mark.process
 def test_no_module_of_the_checkout_runs(
     runner: Runner, steps: dict[str, Step], checkout: Path, job: dict[str, str]
 ) -> None:
@@ -357,6 +358,7 @@ COMMANDS = "::add-mask::a ##[error]b ::stop-commands::c"
 
 @needs_bash
 @pytest.mark.parametrize("field", ["id", "tags", "expected"])
+@pytest.mark.process
 def test_nothing_of_a_set_is_a_command_in_the_log(
     runner: Runner, steps: dict[str, Step], checkout: Path, field: str
 ) -> None:
@@ -374,6 +376,7 @@ def test_nothing_of_a_set_is_a_command_in_the_log(
 
 @needs_bash
 @pytest.mark.parametrize("name", [COMMANDS, "x\n::add-mask::a\n", "--help", "\r::error::b"])
+@pytest.mark.process
 def test_a_path_is_no_command_in_the_log_and_no_option(
     runner: Runner, steps: dict[str, Step], checkout: Path, name: str
 ) -> None:
@@ -386,6 +389,7 @@ def test_a_path_is_no_command_in_the_log_and_no_option(
 
 
 @needs_bash
+@pytest.mark.process
 def test_the_end_of_a_shield_differs_each_time(runner: Runner, steps: dict[str, Step]) -> None:
     logs = [runner.run(steps["Measure"], **GATE).stdout for _ in range(2)]
     ends = [end for log in logs for end in re.findall("::stop-commands::(.*)", log)]
@@ -418,6 +422,7 @@ os.execv(sys.executable, [sys.executable, *words])
         ),
     ],
 )
+@pytest.mark.process
 def test_an_exit_code_without_whole_reports_is_invalid(
     runner: Runner, steps: dict[str, Step], deed: str, said: str
 ) -> None:
@@ -481,6 +486,7 @@ if sys.argv[2:4] == ["-m", "venv"]:
 
 
 @needs_bash
+@pytest.mark.process
 def test_what_a_failed_installation_says_is_no_command(runner: Runner, steps: dict[str, Step]) -> None:
     runner.program("broken", 'import sys\nprint("##[add-mask]a\\n::add-mask::b")\nsys.exit("::c::d %")\n')
     result = runner.run(steps["Install cce"], PYTHON=str(runner.programs / "broken"))
@@ -579,6 +585,7 @@ def test_one_comment_is_made_and_then_changed_in_place(runner: Runner, say: Say)
 
 @needs_bash
 @pytest.mark.parametrize("kind", ["bot", "user", "none"])
+@pytest.mark.process
 def test_a_comment_of_somebody_else_that_begins_like_ours_is_left_alone(
     runner: Runner, say: Say, kind: str
 ) -> None:

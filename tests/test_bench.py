@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from cce.domain.benchmark import BackendBenchmark, Benchmark, Latency, Spread, TokenSaving
 from cce.domain.chunk import Chunk
 from cce.errors import CorpusError
-from cce.report.text.benchmark import render_benchmark_json, render_benchmark_text
+from cce.report.json.benchmark import render_benchmark_json
+from cce.report.text.benchmark import render_benchmark_text
 from cce.retrieval.indexing.directory import index_directory
 from cce.usecases.bench import (
     BenchmarkPlan,

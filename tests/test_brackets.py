@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from cce.brackets import MAX_FREE, MIN_BYTES, is_mostly_brackets
 from cce.errors import FixtureError, ReportError
+from cce.json_text import MAX_FREE, MIN_BYTES, is_mostly_brackets
 from cce.labels.draft import parse_queries
 from cce.measurement.fixtures.reading import parse_fixture_set
 from cce.measurement.reports.reading import parse_saved_report

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 
 import pytest
 from hypothesis import given, settings
@@ -264,13 +265,12 @@ def test_functions_inside_an_error_node_are_found() -> None:
 def preorder(path: str, source: str) -> list[tuple[str, bytes]]:
     """Kind and text of the chunks, by walking the whole tree: the rule word by word."""
     from tree_sitter import Parser
-    from tree_sitter_language_pack import get_language
 
     pack = language_pack(path)
     assert pack is not None
     kinds = {*pack.functions, *pack.classes}
     encoded = source.encode()
-    tree = Parser(get_language(pack.grammar)).parse(encoded)  # type: ignore[arg-type]
+    tree = Parser(grammars.load_language(pack)).parse(encoded)
     nodes = (node for node in _walk(tree.root_node) if node.is_named and node.type in kinds)
     return [(node.type, encoded[node.start_byte : node.end_byte]) for node in nodes] or [("module", encoded)]
 
@@ -436,8 +436,8 @@ def refusal(source: str = "def f(): pass\n") -> str:
 
 
 def test_an_unknown_grammar_is_a_hard_error_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    use_pack(monkeypatch, python_pack(grammar="klingon"))
-    assert "grammar 'klingon' cannot be loaded" in refusal()
+    use_pack(monkeypatch, python_pack(grammar_package="tree_sitter_klingon"))
+    assert "grammar 'tree-sitter-klingon' cannot be loaded" in refusal()
 
 
 def test_a_grammar_that_fails_to_load_is_a_hard_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -447,13 +447,14 @@ def test_a_grammar_that_fails_to_load_is_a_hard_error(monkeypatch: pytest.Monkey
     use_pack(monkeypatch, python_pack(extensions=(".py", ".other")))  # not the pack that is cached
     monkeypatch.setattr("tree_sitter.Language", incompatible)
     message = refusal()
-    assert "grammar 'python' cannot be loaded (ValueError: Incompatible Language version 99)" in message
+    reason = "ValueError: Incompatible Language version 99"
+    assert f"grammar 'tree-sitter-python' cannot be loaded ({reason})" in message
     assert "reinstall" in message
 
 
 def hide_bindings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the package of grammars keep its modules elsewhere."""
-    monkeypatch.setattr("cce.retrieval.chunking.grammars._load_binding", lambda grammar: None)
+    """Let the packages of the grammars keep their modules elsewhere."""
+    monkeypatch.setattr("cce.retrieval.chunking.grammars._load_binding", lambda package: None)
 
 
 def test_grammars_that_are_kept_elsewhere_are_asked_of_their_package(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -465,11 +466,10 @@ def test_grammars_that_are_kept_elsewhere_are_asked_of_their_package(monkeypatch
 @pytest.mark.parametrize("pack", PACKS, ids=[pack.name for pack in PACKS])
 def test_a_grammar_is_the_one_that_its_package_would_give(pack: LanguagePack) -> None:
     from tree_sitter import Language
-    from tree_sitter_language_pack import get_binding
 
-    binding = grammars._load_binding(pack.grammar)
-    assert binding is not None
-    assert Language(binding.language()) == Language(get_binding(pack.grammar))  # type: ignore[arg-type]
+    package = import_module(pack.grammar_package)
+    assert grammars._load_binding(pack.grammar_package) is not None
+    assert grammars.load_language(pack) == Language(getattr(package, pack.grammar_function)())
 
 
 @pytest.mark.process
@@ -480,14 +480,14 @@ def test_a_small_corpus_imports_no_grammar_that_it_does_not_need() -> None:
         "print([name for name in sys.modules if name.startswith('tree_sitter_')])"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert run.stdout in ("[]\n", "['tree_sitter_language_pack.bindings.python']\n")
+    assert run.stdout in ("[]\n", "['tree_sitter_python._binding']\n")
 
 
 def test_another_interface_of_the_grammars_is_a_hard_error(monkeypatch: pytest.MonkeyPatch) -> None:
     hide_bindings(monkeypatch)
     use_pack(monkeypatch, python_pack(extensions=(".py", ".other")))
-    monkeypatch.delattr("tree_sitter_language_pack.get_language")
-    assert "ImportError" in refusal()
+    monkeypatch.delattr("tree_sitter_python.language")
+    assert "AttributeError" in refusal()
 
 
 @pytest.mark.parametrize("field", ["functions", "classes", "imports"])
@@ -496,7 +496,7 @@ def test_a_node_type_that_the_grammar_lacks_is_a_hard_error_that_names_it(
 ) -> None:
     use_pack(monkeypatch, python_pack(**{field: ("no_such_node",)}))
     message = refusal()
-    assert "grammar 'python'" in message
+    assert "grammar 'tree-sitter-python'" in message
     assert "no_such_node" in message
 
 

@@ -71,6 +71,7 @@ def test_a_line_with_a_mistake_gets_no_message_into_the_terminal(run_cce: Run) -
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.process
 def test_bash_takes_the_script_and_the_words(tmp_path: Path) -> None:
     # Before bash 4.4 click refuses. The function calls the program that is completed.
     program = tmp_path / "cce"

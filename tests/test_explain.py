@@ -17,7 +17,7 @@ from cce.domain.ranking_account import GraphParts, HybridParts, RankingAccount, 
 from cce.errors import UsageError
 from cce.numerals import format_score, ordered_sum, ordering_key
 from cce.report.text.explanation import render_explanation_text
-from cce.report.view.shares import micro_shares
+from cce.report.view.cells import micro_shares
 from cce.retrieval.backends.bm25 import Bm25Backend
 from cce.retrieval.backends.hybrid import HybridBackend
 from cce.retrieval.backends.vector import VectorBackend

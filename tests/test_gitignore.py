@@ -193,6 +193,7 @@ def test_what_is_called_git_is_never_listed(tmp_path: Path, rules: dict[str, str
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+@pytest.mark.process
 def test_a_worktree_has_the_files_of_its_clone(tmp_path: Path) -> None:
     git = ["git", "-c", "user.name=n", "-c", "user.email=e"]
     plant(tmp_path / "clone", {"a.py": "", ".gitignore": "*.log\n"})
@@ -455,6 +456,7 @@ def nest(root: Path, depth: int) -> str:
 
 
 @pytest.mark.parametrize("place", [".", "sub"])
+@pytest.mark.process
 def test_a_tree_of_a_thousand_levels_with_a_linked_rule_file_is_listed_and_nothing_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:

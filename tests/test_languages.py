@@ -63,7 +63,7 @@ name = "cce.retrieval.chunking.languages"
 spec = find_spec(name)
 source = open(spec.origin, encoding="utf-8").read()
 functions = "('method_declaration', 'function_declaration')"
-row = f"PACKS = (LanguagePack('go', ('.go',), 'go', {functions}, ('type_spec',)),"
+row = f"PACKS = (LanguagePack('go', ('.go',), 'tree_sitter_go', 'language', {functions}, ('type_spec',)),"
 assert source.count("PACKS = (\\n") == 1
 module = sys.modules[name] = module_from_spec(spec)
 exec(compile(source.replace("PACKS = (\\n", row), spec.origin, "exec"), module.__dict__)
@@ -84,6 +84,7 @@ def kinds_found(code: list[str], corpus: Path, folder: Path) -> dict[str, list[s
     return found
 
 
+@pytest.mark.process
 def test_one_row_makes_a_language_and_no_cache_of_before_is_believed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,7 +107,7 @@ def test_one_row_makes_a_language_and_no_cache_of_before_is_believed(
 CHANGES: list[dict[str, Any]] = [
     {"name": "snake"},
     {"extensions": (".py", ".pyi")},
-    {"grammar": "starlark"},
+    {"grammar_package": "tree_sitter_starlark"},
     {"functions": ("function_definition", "lambda")},
     {"classes": ()},
     {"imports": ("import_statement",)},
@@ -136,5 +137,5 @@ def test_the_order_of_rows_and_of_kinds_counts(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_row_needs_neither_imports_nor_a_rule() -> None:
-    pack = LanguagePack("go", (".go",), "go", ("function_declaration",), ())
+    pack = LanguagePack("go", (".go",), "tree_sitter_go", "language", ("function_declaration",), ())
     assert (pack.imports, pack.import_rule, pack.holders) == ((), None, ())

@@ -22,14 +22,13 @@ from cce.retrieval.indexing.arrays import counting
 from cce.retrieval.indexing.arrays.counting import is_nest
 from cce.retrieval.indexing.arrays.nests import count_nest
 from cce.retrieval.indexing.cache import Cache
+from cce.retrieval.indexing.counting import merge_token_counts, without_unused_words
 from cce.retrieval.indexing.directory import index_directory
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.indexing.segmenting import build_segment
 from cce.retrieval.indexing.token_counts import (
     TokenCounts,
     cut_token_counts,
-    merge_token_counts,
-    without_unused_words,
 )
 from cce.retrieval.scoring.arrays.hash_vectors import hash_vectors
 from cce.retrieval.scoring.arrays.postings import Postings, invert
@@ -301,6 +300,7 @@ def test_counts_without_nests_reach_nowhere() -> None:
     [("nested.js", None, 0), ("nested.c", None, 0), (".gitignore", b"#" * (2 << 20), 2)],
     ids=["arrows", "structs", "rules"],
 )
+@pytest.mark.process
 def test_a_sample_of_the_small_files_that_stopped_the_tool(
     root: Path, tmp_path: Path, name: str, content: bytes | None, code: int
 ) -> None:

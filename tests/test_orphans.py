@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.process
+
 posix_only = pytest.mark.skipif(os.name != "posix", reason="sends signals")
 linux_only = pytest.mark.skipif(
     sys.platform != "linux", reason="a patched function reaches forked workers only"

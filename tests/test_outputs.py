@@ -366,6 +366,7 @@ def harness(root: Path) -> ModuleType:
 
 
 @POSIX_NAMES
+@pytest.mark.process
 def test_a_sample_of_the_harness_finds_no_fault(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CCE_CACHE_DIR", "")  # set by each try, and so taken back
     attack = harness(root)

@@ -24,8 +24,8 @@ from cce.retrieval.chunking.limits import (
 from cce.retrieval.chunking.treesitter import chunk_file
 from cce.retrieval.corpus.gitignore import list_files
 from cce.retrieval.indexing import workers
+from cce.retrieval.indexing.counting import count_span_tokens
 from cce.retrieval.indexing.directory import index_directory
-from cce.retrieval.indexing.token_counts import count_span_tokens
 from cce.retrieval.indexing.workers import Batch, process_batch, process_files
 from conftest import Run
 from test_segment import content
@@ -67,6 +67,7 @@ def test_after_giving_up_the_parser_starts_the_next_text_at_its_beginning() -> N
     assert len(expected.spans) == 1
 
 
+@pytest.mark.process
 def test_a_limit_that_is_not_reached_changes_nothing_and_ends_where_it_was_set() -> None:
     with limited_to(60):
         within = chunk_file("a.js", SLOWISH)
@@ -82,6 +83,7 @@ def test_setting_the_limit_warns_nobody() -> None:
         chunk_file("a.js", b"1")
 
 
+@pytest.mark.process
 def test_a_file_that_goes_to_a_process_of_its_own_comes_back_the_same(tmp_path: Path) -> None:
     plant(tmp_path, LOAD)
     at_once = process_batch(batch(tmp_path, 60), patience=60)
@@ -93,6 +95,7 @@ def test_a_file_that_goes_to_a_process_of_its_own_comes_back_the_same(tmp_path: 
 @pytest.mark.parametrize(
     ("seconds", "patience"), [(0.01, 60.0), (0.01, 0.01), (0.01, 0.001)], ids=["here", "equal", "elsewhere"]
 )
+@pytest.mark.process
 def test_a_file_over_the_limit_is_named_with_the_line_that_leaves_it_out(
     tmp_path: Path, seconds: float, patience: float
 ) -> None:
@@ -105,6 +108,7 @@ def test_a_file_over_the_limit_is_named_with_the_line_that_leaves_it_out(
         process_batch(batch(tmp_path, seconds), patience)
 
 
+@pytest.mark.process
 def test_workers_keep_to_the_limit_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "_MIN_BYTES", 0)
     monkeypatch.setattr(workers, "_BATCH_BYTES", 1)
@@ -162,6 +166,7 @@ def test_the_command_ends_with_2_and_one_line(tmp_path: Path, run_cce: Run) -> N
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send")
 @pytest.mark.parametrize("seconds", [0.7, 2.5], ids=["this process parses", "another one does"])
+@pytest.mark.process
 def test_an_interrupt_is_heard_while_a_file_is_parsed(tmp_path: Path, seconds: float) -> None:
     plant(tmp_path, {"slow.js": SLOW})
     command = [sys.executable, "-m", "cce", "conformance", ".", "-o", "-", "--no-cache"]

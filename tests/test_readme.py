@@ -131,8 +131,10 @@ def run(step: Step, checkout: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.process
 @pytest.mark.skipif(os.name == "nt", reason="the pages are written for a POSIX shell")
 @pytest.mark.parametrize("page", PAGES, ids=name)
+@pytest.mark.process
 def test_what_a_page_shows_is_what_its_commands_print(page: Path, checkout: Path) -> None:
     for step in steps(page):
         result = run(step, checkout)
@@ -237,6 +239,7 @@ def _options_shown(command: str) -> set[str]:
     return set()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("command", ["relevance", "compare", "gate", "search", "index"])
 def test_the_table_of_options_is_that_of_the_help(command: str, run_cce: Run, root: Path) -> None:
     help_text = run_cce(*command.split(), "--help").stdout.decode()

@@ -178,7 +178,7 @@ def loaded_by(code: str) -> set[str]:
 
 @pytest.mark.process
 def test_neither_names_nor_backends_cost_a_library_before_an_index_is_ranked() -> None:
-    heavy = {"numpy", "scipy", "pydantic", "tree_sitter", "tree_sitter_language_pack", "rank_bm25", "click"}
+    heavy = {"numpy", "scipy", "pydantic", "tree_sitter", "tree_sitter_python", "rank_bm25", "click"}
     catalogs = (
         "from cce.retrieval.backends.catalog import BACKENDS\n"
         "from cce.retrieval.embedding.catalog import EMBEDDERS\n"

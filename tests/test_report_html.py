@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 from cce.domain.full_report import FullReport
 from cce.measurement.scoring import select_cases
-from cce.report.html.charts import extent_of, percent, strip
+from cce.report.html.charts import extent_of, strip
 from cce.report.html.figures import bucket
 from cce.report.html.payload import OPENING_BUDGET, opening_length
 from cce.report.html.renderer import render_html
+from cce.report.view.cells import percent
 from cce.report.view.rows import case_rows, columns, compared_names
 from full_reports import (
     CASES,

@@ -119,6 +119,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @settings(deadline=None, max_examples=60)
 @given(st.text(alphabet="[]!^:-\\ab", min_size=1, max_size=7), st.sampled_from("[]!^:-ab"))
+@pytest.mark.process
 def test_a_line_that_goes_matches_nothing_in_git_either(repository: Path, pattern: str, name: str) -> None:
     pattern = f"[{pattern}"
     if without_unclosed_sets(pattern.encode()) == b"":
@@ -128,6 +129,7 @@ def test_a_line_that_goes_matches_nothing_in_git_either(repository: Path, patter
 
 @settings(deadline=None, max_examples=40)
 @given(st.text(alphabet="[]:-\\ab", min_size=1, max_size=5))
+@pytest.mark.process
 def test_a_set_that_git_sees_closed_stays(repository: Path, members: str) -> None:
     # A set that matches anything at all is closed.
     if any(is_known_to_match(repository, f"[{members}", name) for name in ("a", "b", ":", "[", "-")):

@@ -14,18 +14,16 @@ from hypothesis import strategies as st
 
 from cce.domain.chunk import Chunk
 from cce.retrieval.chunking.treesitter import chunk_file
-from cce.retrieval.indexing import token_counts
+from cce.retrieval.indexing import counting as list_counting
 from cce.retrieval.indexing.arrays import counting
 from cce.retrieval.indexing.chunk_table import ChunkTable
+from cce.retrieval.indexing.counting import count_span_tokens, merge_token_counts, without_unused_words
 from cce.retrieval.indexing.segment import Segment, cut_segment, join_segments
 from cce.retrieval.indexing.segmenting import build_segment
 from cce.retrieval.indexing.token_counts import (
     TokenCounter,
     TokenCounts,
-    count_span_tokens,
     cut_token_counts,
-    merge_token_counts,
-    without_unused_words,
 )
 from corpora import plain_tokens
 
@@ -191,7 +189,7 @@ def test_token_counts_join_and_cut(
     start = data.draw(st.integers(0, len(first) + len(second)))
     end = data.draw(st.integers(start, len(first) + len(second)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(token_counts, "MANY_POSTINGS", many)
+        patch.setattr(list_counting, "MANY_POSTINGS", many)
         joined = merge_token_counts([count_whole(first), count_whole(second)])
         cut = without_unused_words(cut_token_counts(joined, start, end))
     assert bags(joined) == plain_bags([*first, *second])
@@ -209,7 +207,7 @@ def test_counts_over_one_vocabulary_merge_as_others_do(
     a, b = pickle.loads(pickle.dumps(sent))  # as a worker process hands them over
     assert a.vocabulary is b.vocabulary
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(token_counts, "MANY_POSTINGS", many)
+        patch.setattr(list_counting, "MANY_POSTINGS", many)
         joined = merge_token_counts([a, count_whole(other), b])
     assert bags(joined) == plain_bags([*first, *other, *second])
     assert set(joined.vocabulary) == {token for bag in bags(joined) for token in bag}
@@ -228,7 +226,7 @@ def test_nested_spans_are_tokenised_once_however_often_they_hold_a_text(
 ) -> None:
     text = b"f " * 400
     nested = [(start, 800) for start in range(0, 800, 2)]  # 400 spans: 160,400 bytes of 800
-    monkeypatch.setattr(token_counts, "tokenize", lambda span: pytest.fail("a span was tokenised"))
-    monkeypatch.setattr(token_counts, "MANY_BYTES", 160_400)
+    monkeypatch.setattr(list_counting, "tokenize", lambda span: pytest.fail("a span was tokenised"))
+    monkeypatch.setattr(list_counting, "MANY_BYTES", 160_400)
     counts = count_span_tokens([(text, nested)])
     assert list(counts.counts) == list(range(400, 0, -1))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cce.retrieval.redaction.sensitive import is_sensitive
+from cce.retrieval.redaction.sensitive import is_sensitive, is_sensitive_if_strict
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,35 @@ def test_samples_of_environment_files_are_not(ending: str) -> None:
 @pytest.mark.parametrize("name", ["env", ".envrc", "prod.env", ".environment", ""])
 def test_other_names_around_env_are_not(name: str) -> None:
     assert not is_sensitive(name)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".npmrc",
+        "web/.npmrc",
+        ".pypirc",
+        ".git-credentials",
+        "terraform.tfstate",
+        "prod/terraform.tfstate.backup",
+        "terraform.tfvars",
+        "prod.auto.tfvars.json",
+        ".docker/config.json",
+        "home/.aws/credentials",
+        "keys.kdbx",
+        ".my.cnf",
+        "config/master.key.gpg",
+    ],
+)
+def test_strictly_more_names_promise_secrets(path: str) -> None:
+    assert is_sensitive_if_strict(path)
+    assert is_sensitive_if_strict(path.upper())
+    assert not is_sensitive(path.rpartition("/")[2])
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["npmrc.md", "config.json", "docker/config.json", "main.tf", "terraform.tfvars.example", "credentials"],
+)
+def test_names_that_only_look_like_them_are_opened(path: str) -> None:
+    assert not is_sensitive_if_strict(path)

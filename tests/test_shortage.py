@@ -56,6 +56,7 @@ def run(
 @linux_only
 @pytest.mark.parametrize("limit", ["RLIMIT_AS", "RLIMIT_DATA"])
 @pytest.mark.parametrize("n_mib", [14, 20, 32, 60, 100, 150, 170])
+@pytest.mark.process
 def test_a_small_limit_is_named_or_is_enough(project: Path, root: Path, n_mib: int, limit: str) -> None:
     import resource
 
@@ -175,6 +176,7 @@ sys.exit(main(sys.argv[1:]))
 @pytest.mark.parametrize(
     ("arguments", "code"), [(["relevance", "s.jsonl"], 0), (["cache", "info"], 2), (["cache", "clear"], 2)]
 )
+@pytest.mark.process
 def test_a_user_without_a_home_has_no_cache(project: Path, arguments: list[str], code: int) -> None:
     project.chmod(0o777)
     for folder in [project, *project.parents][:4]:
@@ -204,12 +206,14 @@ def test_a_cache_folder_that_is_not_absolute_is_nobodys_home(monkeypatch: pytest
     ["s.jsonl", "s.jsonl/below", "/proc/nothing", "x" * 300, "/dev/null"],
     ids=lambda place: place[:15],
 )
+@pytest.mark.process
 def test_an_unusable_cache_folder_only_costs_time(project: Path, place: str) -> None:
     result = run(project, "relevance", "s.jsonl", CCE_CACHE_DIR=place)
     assert (result.returncode, result.stderr) == (0, b"")
     assert run(project, "cache", "info", CCE_CACHE_DIR=place).returncode == 0
 
 
+@pytest.mark.process
 def test_a_missing_temporary_folder_is_used_by_nobody(project: Path) -> None:
     assert run(project, "relevance", "s.jsonl", TMPDIR=str(project / "none")).returncode == 0
 
@@ -227,6 +231,7 @@ def test_without_any_temporary_folder_rules_that_need_one_say_so(
 
 
 @posix_only
+@pytest.mark.process
 def test_closed_streams_are_no_bug(project: Path) -> None:
     def closed() -> None:
         for number in (0, 1, 2):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals")
+pytestmark = [pytest.mark.process, pytest.mark.skipif(os.name != "posix", reason="sends signals")]
 
 # The whole process but for the command line itself, whose place `work` takes.
 _SCRIPT = """

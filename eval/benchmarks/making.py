@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from tree_sitter import Parser, Tree
-from tree_sitter_language_pack import get_language
 
 from cce.domain.chunk import Chunk
+from cce.retrieval.chunking.grammars import load_language
 from cce.retrieval.chunking.languages import language_pack
 from cce.retrieval.indexing.directory import index_directory
 from cce.retrieval.indexing.index import SegmentIndex
@@ -43,7 +43,7 @@ def split_at_names(path: str, text: bytes) -> list[bytes]:
     pack = language_pack(path)
     pieces, end = [], 0
     if pack is not None:
-        tree = Parser(get_language(pack.grammar)).parse(text)  # type: ignore[arg-type]
+        tree = Parser(load_language(pack)).parse(text)
         for start, stop in _names(tree):
             if not text[start:stop].startswith(b"require"):  # what Ruby imports with
                 pieces.append(text[end:stop])
@@ -92,7 +92,8 @@ def make_queries(corpus: Path, fixtures: Path, facts: Path, n: int) -> None:
         "n_bytes": sum(sizes),
         "n_code_bytes": sum(size for size, pack in zip(sizes, packs, strict=True) if pack),
         "files": [
-            (path, pack and pack.grammar) for path, pack in zip(index.segment.paths, packs, strict=True)
+            (path, pack and (pack.grammar_package, pack.grammar_function))
+            for path, pack in zip(index.segment.paths, packs, strict=True)
         ],
     }
     facts.write_text(json.dumps(record), encoding="utf-8")

@@ -43,8 +43,8 @@ SAMPLE_SECONDS = 0.02
 
 PARSE = """
 import json, os, sys
-from tree_sitter import Parser
-from tree_sitter_language_pack import get_language
+from importlib import import_module
+from tree_sitter import Language, Parser
 parsers = {}
 with open(sys.argv[2], encoding="utf-8") as file:
     files = json.load(file)["files"]
@@ -52,9 +52,10 @@ for path, grammar in files:
     with open(os.path.join(sys.argv[1], path), "rb") as file:
         text = file.read()
     if grammar is not None:
-        if grammar not in parsers:
-            parsers[grammar] = Parser(get_language(grammar))
-        parsers[grammar].parse(text)
+        package, function = grammar
+        if package not in parsers:
+            parsers[package] = Parser(Language(getattr(import_module(package), function)()))
+        parsers[package].parse(text)
 """
 FLOOR, COLD, COLD_ALONE, WARM, CHANGED = "parse only", "cold", "cold, 1 cpu", "warm", "one changed"
 STEPS = (FLOOR, COLD, COLD_ALONE, WARM, CHANGED)

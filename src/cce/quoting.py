@@ -9,6 +9,8 @@ messages use `on_one_line`, which also spells what cannot be seen, such as a no-
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import islice
 
 _SHOWN_CHARACTERS = 60
 _SHOWN_BITS = 200
@@ -59,6 +61,22 @@ def for_terminal(text: str) -> str:
 def shortened(text: str, n: int) -> str:
     """`text` cut to `n` characters, with `…` where it was cut."""
     return text if len(text) <= n else f"{text[:n]}…"
+
+
+def counted(n: int, noun: str, plural: str = "") -> str:
+    """`1 case`, `2 cases`; `plural` where it is not the noun with an s."""
+    return f"{n} {noun if n == 1 else plural or f'{noun}s'}"
+
+
+def listed(texts: Iterable[str], n_texts: int, n_shown: int) -> str:
+    """The first `n_shown` of `n_texts` texts, which alone are made: `a, b, …`."""
+    return ", ".join(islice(texts, n_shown)) + (", …" if n_texts > n_shown else "")
+
+
+def listed_with_rest(texts: Iterable[str], n_texts: int, n_shown: int) -> str:
+    """As `listed`, and how many are not shown: `a, b, … 3 more`."""
+    rest = f" {n_texts - n_shown} more" if n_texts > n_shown else ""
+    return f"{listed(texts, n_texts, n_shown)}{rest}"
 
 
 def _spelled(character: str) -> str:

@@ -81,7 +81,8 @@ def command(
       schema               "cce.bench/v1"
       text_bytes           bytes of text that were indexed
     """  # noqa: D301 - click reads the escape
-    from cce.report.text.benchmark import render_benchmark_json, render_benchmark_text
+    from cce.report.json.benchmark import render_benchmark_json
+    from cce.report.text.benchmark import render_benchmark_text
     from cce.usecases.bench import BenchmarkPlan, run_benchmark
 
     plan = BenchmarkPlan(fixtures, parse_backends(backends), n_runs, corpus)

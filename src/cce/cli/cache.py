@@ -39,7 +39,8 @@ def _cache() -> Cache:
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def info(as_json: bool) -> None:
     """Show where the cache is, how many corpora it holds and how large it is."""
-    from cce.report.text.summaries import render_cache_json, render_cache_text
+    from cce.report.json.summaries import render_cache_json
+    from cce.report.text.summaries import render_cache_text
 
     cache = _cache()
     sizes = [entry.n_bytes for entry in cache.entries()]

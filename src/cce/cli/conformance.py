@@ -13,6 +13,7 @@ from cce.cli.outputs import is_foreign, refuse_output, warn_of_indexed
 from cce.cli.paths import DIRECTORY, FILE
 from cce.cli.progress import Progress
 from cce.errors import UsageError
+from cce.files import writing
 from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
@@ -72,14 +73,11 @@ def _write(output: str | None, place: str, content: bytes) -> None:
     """Write to `output`, or to the default one, which nobody typed and where no link is followed."""
     from cce.atomic import write_atomically, write_below
 
-    try:
+    with writing(place, UsageError, "cannot be written: {}; name another file with -o"):
         if output is None:
             write_below(os.curdir, (DEFAULT_OUTPUT,), content)
         else:
             write_atomically(output, content)
-    except OSError as exc:
-        fault = f"cannot be written: {exc.strerror or exc}"
-        raise UsageError(f"{on_one_line(place)}: {fault}; name another file with -o") from exc
 
 
 def _require_default() -> None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cce.atomic import write_atomically
 from cce.cli.exits import ExitCode, say, warn, write_result
 from cce.cli.options import (
     backends_option,
@@ -24,6 +23,7 @@ from cce.cli.outputs import refuse_output, warn_of_indexed
 from cce.cli.paths import FILE
 from cce.cli.progress import Progress
 from cce.errors import UsageError
+from cce.files import read_bytes, reading, write_file
 from cce.quoting import on_one_line
 
 STANDARD_STREAM = "-"
@@ -233,16 +233,11 @@ def label(fixtures: str, ids: tuple[str, ...], corpus: CorpusChoice) -> None:
 
 def _read(source: str) -> bytes:
     """The bytes of a file of queries, or of standard input."""
-    try:
-        if source == STANDARD_STREAM:
-            return sys.stdin.buffer.read()
-        with open(source, "rb") as stream:
-            return stream.read()
-    except (OSError, ValueError) as exc:
-        reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
-        raise UsageError(
-            f"{on_one_line(source)}: cannot read the queries ({reason}), name a readable file"
-        ) from exc
+    what = ("the queries", UsageError, "name a readable file")
+    if source != STANDARD_STREAM:
+        return read_bytes(source, *what)
+    with reading(source, *what):
+        return sys.stdin.buffer.read()
 
 
 def _require_new(output: str) -> None:
@@ -254,7 +249,5 @@ def _require_new(output: str) -> None:
 
 def _write_new(output: str, text: str) -> None:
     _require_new(output)  # again: drafting takes its time
-    try:
-        write_atomically(output, text.encode("utf-8", "backslashreplace"))
-    except OSError as exc:
-        raise UsageError(f"{output}: cannot be written: {exc.strerror}; name another file with -o") from exc
+    content = text.encode("utf-8", "backslashreplace")
+    write_file(output, content, UsageError, "cannot be written: {}; name another file with -o")

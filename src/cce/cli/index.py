@@ -60,7 +60,8 @@ def command(
     whole. Secrets are scrubbed before anything is written; likely ones that the standard rules leave are
     counted in a warning.
     """
-    from cce.report.text.summaries import render_indexing_json, render_indexing_text
+    from cce.report.json.summaries import render_indexing_json
+    from cce.report.text.summaries import render_indexing_text
     from cce.usecases.index import IndexPlan, run_index, store_path
 
     plan = IndexPlan(corpus, target, embedder_name, allow_secrets)

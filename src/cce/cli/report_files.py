@@ -14,12 +14,12 @@ from typing import NamedTuple, TypeVar
 import click
 from click.core import ParameterSource
 
-from cce.atomic import write_atomically
 from cce.cli.exits import OutputError, write_result
 from cce.cli.options import NamingOption
 from cce.cli.outputs import identity, output_fault, warn_of_indexed
 from cce.cli.paths import FormatAndPath
 from cce.errors import UsageError
+from cce.files import reason, write_file
 from cce.quoting import on_one_line
 from cce.registry import unknown_name
 from cce.report.marks import MARKS
@@ -157,7 +157,7 @@ def _require_writable(file: ReportFile) -> None:
     except FileNotFoundError:
         mode = None
     except (OSError, ValueError) as exc:
-        raise _refusal(file, getattr(exc, "strerror", None) or str(exc), "name another file") from exc
+        raise _refusal(file, reason(exc), "name another file") from exc
     if file.path.endswith(("/", os.sep)) or (mode is not None and stat.S_ISDIR(mode)):
         raise _refusal(file, "is a directory", "name a file in it")
     if mode is not None and not _may(file.path, os.W_OK):
@@ -184,9 +184,9 @@ def _refusal(file: ReportFile, fault: str, way_out: str) -> UsageError:
 
 
 def _fault(file: ReportFile, text: str) -> OutputError | None:
+    content = text.encode("utf-8", "backslashreplace")
     try:
-        write_atomically(file.path, text.encode("utf-8", "backslashreplace"))
-    except OSError as exc:
-        place = on_one_line(file.path)
-        return OutputError(f"{place}: {exc.strerror or exc}; free some space or name another place")
+        write_file(file.path, content, OutputError, "{}; free some space or name another place")
+    except OutputError as exc:
+        return exc
     return None

@@ -32,7 +32,8 @@ def command(directory: str | None, store_path: str | None, as_json: bool) -> Non
 
     A store elsewhere is compared only if --dir names its directory.
     """
-    from cce.report.text.summaries import render_store_json, render_store_text
+    from cce.report.json.summaries import render_store_json
+    from cce.report.text.summaries import render_store_text
     from cce.usecases.stats import run_stats
 
     with Progress() as progress:

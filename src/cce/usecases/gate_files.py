@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from cce.atomic import link_below, write_below
 from cce.domain.gate import GatePolicy
 from cce.errors import ReportError
+from cce.files import writing
 from cce.measurement.gate.policy_tables import PolicyError
 from cce.quoting import on_one_line
 from cce.usecases.corpora import NO_CHOICE, CorpusChoice, corpus_directories
@@ -39,11 +40,8 @@ def write_baseline(policy: GatePolicy, content: bytes) -> None:
     The path was not typed, so no link below the policy's folder is followed.
     """
     root, names = _baseline_place(policy)
-    try:
+    with writing(beside(policy, policy.baseline), ReportError, "{}; name a writable baseline in the policy"):
         write_below(root, names, content)
-    except OSError as exc:
-        fault = f"{on_one_line(beside(policy, policy.baseline))}: {exc.strerror or exc}"
-        raise ReportError(f"{fault}; name a writable baseline in the policy") from exc
 
 
 def require_direct_baseline(policy: GatePolicy) -> None:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from cce.domain.case import FixtureSet
 from cce.domain.evidence import EvidenceOptions
 from cce.domain.gate import GatePolicy, Limits
+from cce.files import read_bytes
 from cce.measurement.gate.policy_tables import (
     EvidenceValues,
     LimitValues,
@@ -29,14 +30,7 @@ SAVED_METRICS = tuple(name for name, metric in CATALOG.items() if not metric.nee
 
 def read_policy(path: str) -> GatePolicy:
     """The policy in the file `path`; raises PolicyError."""
-    try:
-        with open(path, "rb") as stream:
-            raw = stream.read()
-    except (OSError, ValueError) as exc:  # ValueError: a NUL in the path
-        reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
-        fault = f"cannot read the policy ({reason}), name a readable TOML file"
-        raise PolicyError(f"{on_one_line(path)}: {fault}") from exc
-    return parse_policy(raw, path)
+    return parse_policy(read_bytes(path, "the policy", PolicyError, "name a readable TOML file"), path)
 
 
 def parse_policy(raw: bytes, path: str) -> GatePolicy:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, TypedDict, cast, get_args
 from cce.domain.evidence import MAX_RESAMPLES, MAX_SEED
 from cce.domain.scores import METRICS
 from cce.errors import CceError
-from cce.quoting import on_one_line, quoted, shown_integer
+from cce.quoting import listed, on_one_line, quoted, shown_integer
 from cce.registry import nearest_name
 
 if TYPE_CHECKING:
@@ -225,9 +225,8 @@ def unknown(noun: str, name: str, known: Iterable[str]) -> str:
     known = [on_one_line(each) for each in known]
     nearest = nearest_name(name, known)
     hint = "" if nearest is None else f"; did you mean '{nearest}'?"
-    more = ", …" if len(known) > _N_SHOWN else ""
-    listed = ", ".join(known[:_N_SHOWN]) + more if known else "none"
-    return f"unknown {noun} {quoted(name)}{hint} (known: {listed})"
+    names = listed(known, len(known), _N_SHOWN) or "none"
+    return f"unknown {noun} {quoted(name)}{hint} (known: {names})"
 
 
 def _shown(value: object) -> str:

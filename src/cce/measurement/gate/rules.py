@@ -18,7 +18,7 @@ from cce.measurement.gate.baseline import BaselinePair
 from cce.measurement.gate.policy_tables import PolicyError
 from cce.measurement.scoring import with_saved_metrics
 from cce.numerals import MICRO, format_score, is_below, mean, ordering_key
-from cce.quoting import on_one_line
+from cce.quoting import counted, listed_with_rest, on_one_line
 
 _N_SHOWN = 10
 _ORDER = {rule: position for position, rule in enumerate(Rule)}
@@ -146,7 +146,7 @@ def _evidence(metric: str, each: DifferenceEvidence, alpha: float) -> Iterator[R
         )
     if each.attainable_p >= alpha:
         text = (
-            f"{_counted(each.n)} cannot tell about {metric}: the least p they can give is "
+            f"{counted(each.n, 'case')} cannot tell about {metric}: the least p they can give is "
             f"{format_score(each.attainable_p)}, alpha {format_score(alpha)}"
         )
         yield Reason(Level.REVIEW, Rule.CANNOT_TELL, text, metric, each.attainable_p, alpha)
@@ -155,7 +155,7 @@ def _evidence(metric: str, each: DifferenceEvidence, alpha: float) -> Iterator[R
 def _unpaired(pair: BaselinePair) -> Iterator[Reason]:
     if pair.unpaired:
         n = len(pair.unpaired)
-        text = f"{_counted(n)} without a baseline ({_listed(pair.unpaired)})"
+        text = f"{counted(n, 'case')} without a baseline ({_listed(pair.unpaired)})"
         yield Reason(Level.REVIEW, Rule.NO_BASELINE, text, None, n, 0, pair.unpaired)
 
 
@@ -192,13 +192,8 @@ def _prefix(tag: str | None) -> str:
 
 
 def _cases(ids: Sequence[str]) -> str:
-    return f"{_counted(len(ids))} ({_listed(ids)})" if ids else _counted(0)
-
-
-def _counted(n: int) -> str:
-    return f"{n} case" if n == 1 else f"{n} cases"
+    return f"{counted(len(ids), 'case')} ({_listed(ids)})" if ids else counted(0, "case")
 
 
 def _listed(ids: Sequence[str]) -> str:
-    more = f", … {len(ids) - _N_SHOWN} more" if len(ids) > _N_SHOWN else ""
-    return ", ".join(map(on_one_line, ids[:_N_SHOWN])) + more
+    return listed_with_rest(map(on_one_line, ids), len(ids), _N_SHOWN)

@@ -8,7 +8,7 @@ from cce.domain.scores import BackendScore
 from cce.errors import UnknownNameError, UsageError
 from cce.measurement.reports.reading import SavedReport
 from cce.measurement.scoring import select_cases
-from cce.quoting import on_one_line, quoted
+from cce.quoting import listed, on_one_line, quoted
 from cce.registry import unknown_name
 
 _N_SHOWN = 5
@@ -107,4 +107,4 @@ def _names(report: SavedReport) -> list[str]:
 
 
 def _first_few(texts: Sequence[str]) -> str:
-    return ", ".join(texts[:_N_SHOWN]) + (", …" if len(texts) > _N_SHOWN else "")
+    return listed(texts, len(texts), _N_SHOWN)

@@ -15,13 +15,14 @@ from typing import Annotated, Literal, NoReturn
 
 import msgspec
 
-from cce.brackets import is_mostly_brackets
 from cce.domain.redaction import Redaction
 from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, Column, defined
 from cce.errors import ReportError
+from cce.files import read_bytes
+from cce.json_text import is_mostly_brackets
 from cce.measurement.scoring import summarize
 from cce.numerals import format_score, mean, ordering_key
-from cce.quoting import on_one_line, quoted
+from cce.quoting import listed, on_one_line, quoted
 
 SCHEMA = "cce.relevance.report/v2"
 
@@ -50,13 +51,7 @@ class SavedReport:
 
 def read_saved_report(path: str) -> SavedReport:
     """The report in the file `path`; raises ReportError when it cannot be read."""
-    try:
-        with open(path, "rb") as stream:
-            raw = stream.read()
-    except (OSError, ValueError) as exc:  # ValueError: a NUL in the path
-        reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
-        raise ReportError(f"{on_one_line(path)}: cannot read the report ({reason}), {_WAY_OUT}") from exc
-    return parse_saved_report(raw, path)
+    return parse_saved_report(read_bytes(path, "the report", ReportError, _WAY_OUT), path)
 
 
 def parse_saved_report(raw: bytes, path: str) -> SavedReport:
@@ -207,7 +202,7 @@ def _token_figure(row: _Tokens | None, metric: str) -> float | None:
 def _require_unique(noun: str, names: Sequence[str]) -> None:
     repeated = [name for name, times in Counter(names).items() if times > 1]
     if repeated:
-        few = ", ".join(map(quoted, repeated[:_N_SHOWN])) + (", …" if len(repeated) > _N_SHOWN else "")
+        few = listed(map(quoted, repeated), len(repeated), _N_SHOWN)
         raise ReportError(
             f"{noun} named more than once: {few}; give each its own name in the set, and save again"
         )

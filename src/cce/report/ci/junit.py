@@ -17,6 +17,7 @@ from cce.domain.gate import Reason
 from cce.domain.scores import METRICS, CaseScore
 from cce.numerals import format_score
 from cce.quoting import shortened
+from cce.report.view.cells import first_rank
 from cce.report.view.rows import CaseRow, Column, blocking_by_id, case_rows, columns
 
 if TYPE_CHECKING:
@@ -98,9 +99,8 @@ def _failure(first: Reason, reasons: Sequence[Reason]) -> Element:
 
 def _figures(row: CaseRow, score: CaseScore) -> str:
     query = [] if row.drilldown is None else [f"query: {shortened(row.drilldown.query, MAX_TEXT)}"]
-    rank = "none" if score.first_relevant_rank is None else str(score.first_relevant_rank)
     figures = (f"{name}: {format_score(score.figures[name] or 0.0)}" for name in METRICS)
-    return "\n".join([*query, f"first relevant rank: {rank}", *figures])
+    return "\n".join([*query, f"first relevant rank: {first_rank(score.first_relevant_rank)}", *figures])
 
 
 def _element(tag: str, text: str) -> Element:

@@ -9,12 +9,11 @@ colours nor the width of the window. Percentages as SVG coordinates do both with
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from cce.numerals import format_score, format_signed, ordering_key
-from cce.report.text.tables import UNDEFINED
+from cce.numerals import format_score, ordering_key
+from cce.report.view.cells import direction, percent, signed
 from cce.report.view.changes import Change
-from cce.report.view.rows import direction
 
 PLOT_HEIGHT = 112
 
@@ -56,12 +55,6 @@ class MovePlot:
     extent: str
     bars: tuple[Bar, ...]
     tied_x: str | None
-
-
-def percent(fraction: float) -> str:
-    """`fraction` as a percentage with two decimals."""
-    whole, rest = divmod((ordering_key(fraction) + 50) // 100, 100)
-    return f"{whole}.{rest:02d}%"
 
 
 def strip(
@@ -123,8 +116,4 @@ def _bar(rank: int, position: int, delta: float, extent: float, slot: float, sta
 
 
 def _titled(bar: Bar, ids: Sequence[str], per_case: Sequence[float | None]) -> Bar:
-    delta = per_case[bar.position]
-    told = UNDEFINED if delta is None else format_signed(delta)
-    return Bar(
-        bar.position, bar.is_better, bar.x, bar.width, bar.y, bar.height, f"{ids[bar.position]} {told}"
-    )
+    return replace(bar, title=f"{ids[bar.position]} {signed(per_case[bar.position])}")

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from cce.domain.evidence import BackendEvidence, DifferenceEvidence, Evidence, SliceEvidence
 from cce.domain.full_report import FullReport
 from cce.domain.scores import METRICS
-from cce.numerals import MICRO, format_score, format_signed, ordering_key
+from cce.numerals import MICRO, format_score, ordering_key
 from cce.report.html.charts import Strip, strip
-from cce.report.text.tables import UNDEFINED
+from cce.report.view.cells import bounds, direction, number, signed, signed_bounds, unsigned
 from cce.report.view.changes import VERDICT_TONES, Change, label
-from cce.report.view.rows import Column, columns, direction
+from cce.report.view.rows import Column, columns
 
 TOKEN_LABELS = {"token_precision": "tok-P", "token_recall": "tok-recall", "token_iou": "tok-IoU"}
 DEFINITIONS = {
@@ -116,22 +116,19 @@ def _mean(
     if interval is not None and interval.n + interval.n_undefined != column.score.n_cases:
         interval = None  # of other cases than the mean: those that a baseline has, too
     low, high = (None, None) if interval is None else (interval.ci95_low, interval.ci95_high)
-    bounds = "" if low is None or high is None else f"[{format_score(low)}, {format_score(high)}]"
-    return Mean(column.name, series, unsigned(mean), bounds, strip(mean, low, high))
+    shown = "" if low is None or high is None else bounds(low, high)
+    return Mean(column.name, series, unsigned(mean), shown, strip(mean, low, high))
 
 
 def shift(each: Change, extent: float) -> Shift:
     """`each` on a scale from -extent to extent."""
-    bounds = UNDEFINED
-    if each.low is not None and each.high is not None:
-        bounds = f"[{format_signed(each.low)}, {format_signed(each.high)}]"
     return Shift(
         label=label(each.metric),
         change=each,
         mean_a=unsigned(each.mean_a),
         mean_b=unsigned(each.mean_b),
         delta=signed(each.delta),
-        bounds=bounds,
+        bounds=signed_bounds(each.low, each.high),
         strip=strip(each.delta, each.low, each.high, extent),
         tone="" if each.verdict is None else VERDICT_TONES[each.verdict],
         figures=() if each.evidence is None else _sureness(each.evidence),
@@ -145,7 +142,7 @@ def _sureness(each: DifferenceEvidence) -> tuple[str, ...]:
         each.flip_method.value,
         signed(each.effect_size),
         unsigned(each.mde),
-        UNDEFINED if each.n_needed is None else str(each.n_needed),
+        number(each.n_needed),
         format_score(each.attainable_p),
     )
 
@@ -178,13 +175,3 @@ def bucket(figure: float | None) -> int:
     """A figure of 0..1 as one of the widths that the page has for a bar in a cell; above 0 at least 1."""
     micro = 0 if figure is None else ordering_key(figure)
     return -(-micro * _BUCKETS // MICRO)
-
-
-def unsigned(value: float | None) -> str:
-    """Six decimals, or what stands for an undefined figure."""
-    return UNDEFINED if value is None else format_score(value)
-
-
-def signed(value: float | None) -> str:
-    """Six decimals with a sign, or what stands for an undefined figure."""
-    return UNDEFINED if value is None else format_signed(value)

@@ -14,19 +14,12 @@ from cce.domain.evidence import Evidence
 from cce.domain.full_report import FullReport
 from cce.domain.redaction import Redaction
 from cce.numerals import format_score
+from cce.quoting import one_line
 from cce.report.html.charts import MovePlot, extent_of, extent_text, move_plot
-from cce.report.html.figures import Panel, Shift, SliceRow, bucket, panels, shift, signed, slices
-from cce.report.text.tables import UNDEFINED, one_line
+from cce.report.html.figures import Panel, Shift, SliceRow, bucket, panels, shift, slices
+from cce.report.view.cells import UNDEFINED, direction, signed
 from cce.report.view.changes import Headline, changes, headline, interval_kind, sentences
-from cce.report.view.rows import (
-    CaseRow,
-    Column,
-    blocking_by_id,
-    columns,
-    compared_names,
-    direction,
-    shown_metrics,
-)
+from cce.report.view.rows import CaseRow, Column, blocking_by_id, columns, compared_names, shown_metrics
 
 MANY_ROWS = 300
 

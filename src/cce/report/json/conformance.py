@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 
 from cce.domain.chunk import Chunk
+from cce.json_text import dump_json
 
 SPEC_VERSION = "2.0"
 
@@ -18,7 +18,7 @@ def render_conformance(chunks: Iterable[Chunk]) -> str:
         "impl_language": "python",
         "chunks": [_chunk_record(chunk) for chunk in ordered],
     }
-    return json.dumps(conformance, indent=2, ensure_ascii=False) + "\n"
+    return dump_json(conformance, sort_keys=False)
 
 
 def _chunk_record(chunk: Chunk) -> dict[str, str | int]:

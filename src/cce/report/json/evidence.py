@@ -11,9 +11,8 @@ from cce.domain.evidence import (
     SliceDifference,
     SliceEvidence,
 )
-from cce.numerals import format_score, format_signed
-
-Json = dict[str, object]
+from cce.numerals import format_score
+from cce.report.json.fields import Json, score_or_null, signed_or_null
 
 
 def evidence_record(evidence: Evidence) -> Json:
@@ -43,9 +42,9 @@ def _backend(each: BackendEvidence) -> Json:
 def _interval(interval: Interval) -> Json:
     return {
         "n": interval.n,
-        "mean": _score(interval.mean),
-        "ci95_low": _score(interval.ci95_low),
-        "ci95_high": _score(interval.ci95_high),
+        "mean": score_or_null(interval.mean),
+        "ci95_low": score_or_null(interval.ci95_low),
+        "ci95_high": score_or_null(interval.ci95_high),
     }
 
 
@@ -67,11 +66,11 @@ def _difference(each: DifferenceEvidence) -> Json:
         "flip_p": format_score(each.flip_p),
         "flip_method": each.flip_method.value,
         "holm_p": format_score(each.holm_p),
-        "mean_delta": _signed(each.mean_delta),
-        "ci95_low": _signed(each.ci95_low),
-        "ci95_high": _signed(each.ci95_high),
-        "effect_size": _signed(each.effect_size),
-        "mde": _score(each.mde),
+        "mean_delta": signed_or_null(each.mean_delta),
+        "ci95_low": signed_or_null(each.ci95_low),
+        "ci95_high": signed_or_null(each.ci95_high),
+        "effect_size": signed_or_null(each.effect_size),
+        "mde": score_or_null(each.mde),
         "n_needed": each.n_needed,
         "attainable_p": format_score(each.attainable_p),
         "verdict": each.verdict.value,
@@ -85,7 +84,7 @@ def _slice(each: SliceEvidence) -> Json:
         "backends": [
             {
                 "backend": backend.backend,
-                "metrics": {name: _score(figure) for name, figure in backend.metrics.items()},
+                "metrics": {name: score_or_null(figure) for name, figure in backend.metrics.items()},
             }
             for backend in each.backends
         ],
@@ -97,17 +96,9 @@ def _slice(each: SliceEvidence) -> Json:
 
 def _slice_difference(each: SliceDifference) -> Json:
     return {
-        "mean_delta": _signed(each.mean_delta),
+        "mean_delta": signed_or_null(each.mean_delta),
         "better": each.better,
         "worse": each.worse,
         "tied": each.tied,
         "sign_p": format_score(each.sign_p),
     }
-
-
-def _score(value: float | None) -> str | None:
-    return None if value is None else format_score(value)
-
-
-def _signed(value: float | None) -> str | None:
-    return None if value is None else format_signed(value)

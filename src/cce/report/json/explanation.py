@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 from cce.domain.explanation import AnchorInIndex, BackendExplanation, CaseExplanation, MatchedHit, Miss
 from cce.domain.ranking_account import AccountedHit, GraphParts, HybridParts
-from cce.domain.redaction import Redaction
+from cce.json_text import dump_json
 from cce.numerals import format_micro, format_score
-from cce.report.view.shares import micro_shares
+from cce.report.json.fields import Json, redact_field
+from cce.report.view.cells import micro_shares
 
 SCHEMA = "cce.explain/v1"
-
-Json = dict[str, object]
 
 
 def render_explanation_json(explanation: CaseExplanation) -> str:
@@ -21,6 +19,7 @@ def render_explanation_json(explanation: CaseExplanation) -> str:
     case = explanation.case
     record: Json = {
         "schema": SCHEMA,
+        **redact_field(explanation.redaction),
         "fixtures": explanation.fixtures,
         "line": case.line,
         "id": case.id,
@@ -34,11 +33,7 @@ def render_explanation_json(explanation: CaseExplanation) -> str:
         "anchors": [_anchor_record(anchor) for anchor in explanation.anchors],
         "backends": [_backend_record(backend, explanation.anchors) for backend in explanation.backends],
     }
-    if explanation.redaction is Redaction.STRICT:
-        record["redact"] = explanation.redaction.value
-    text = json.dumps(record, ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False)
-    # A path that is not UTF-8 arrives with lone surrogates, which Python spells as JSON does: \udcff.
-    return text.encode("utf-8", "backslashreplace").decode() + "\n"
+    return dump_json(record)
 
 
 def _anchor_record(anchor: AnchorInIndex) -> Json:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from cce.domain.findings import Finding, Lint, Severity
+from cce.json_text import dump_json
+from cce.report.json.fields import Json
 
 SCHEMA = "cce.lint/v1"
 
@@ -20,12 +20,10 @@ def render_findings_json(lint: Lint, level: Severity = "note") -> str:
         "notes": lint.count("note"),
         "findings": [_finding(finding) for finding in lint.at_least(level)],
     }
-    text = json.dumps(fields, ensure_ascii=False, indent=2, sort_keys=True)
-    # A path that is not UTF-8 arrives with lone surrogates, which Python spells as JSON does: \udcff.
-    return text.encode("utf-8", "backslashreplace").decode() + "\n"
+    return dump_json(fields)
 
 
-def _finding(finding: Finding) -> dict[str, object]:
+def _finding(finding: Finding) -> Json:
     return {
         "anchor": finding.anchor,
         "case": finding.case_id,

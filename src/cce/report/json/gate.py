@@ -6,30 +6,28 @@ counts and ranks integers, paths as the policy spells them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from cce.domain.evidence import EvidenceOptions
 from cce.domain.gate import Acceptance, GatePolicy, GateReport, Limits, Reason
-from cce.domain.redaction import Redaction
 from cce.domain.scores import METRICS, BackendScore
+from cce.json_text import dump_json
 from cce.numerals import format_score
+from cce.report.json.fields import Json, redact_field, score_or_null
 
 SCHEMA = "cce.gate.report/v1"
-
-Json = dict[str, object]
 
 
 def render_gate_json(gate: GateReport) -> str:
     """The answer as JSON with sorted keys and one final newline, valid UTF-8 once encoded."""
-    text = json.dumps(_gate(gate), ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False)
-    return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
+    return dump_json(_gate(gate))
 
 
 def _gate(gate: GateReport) -> Json:
     comparison = gate.report.comparison
     fields: Json = {
         "schema": SCHEMA,
+        **redact_field(gate.report.redaction),
         "verdict": gate.outcome.value,
         "refused": gate.is_refused,
         "strict": gate.is_strict,
@@ -44,8 +42,6 @@ def _gate(gate: GateReport) -> Json:
         "candidate": _means(gate.candidate),
         "embedder": gate.report.embedder,
     }
-    if gate.report.redaction is Redaction.STRICT:
-        fields["redact"] = gate.report.redaction.value
     if gate.acceptance is not None:
         fields["accepted"] = _acceptance(gate.acceptance)
     return fields
@@ -116,7 +112,7 @@ def _acceptance(acceptance: Acceptance) -> Json:
         "removed": list(acceptance.removed),
         "means": {
             move.metric: {
-                "before": None if move.before is None else format_score(move.before),
+                "before": score_or_null(move.before),
                 "after": format_score(move.after),
             }
             for move in acceptance.means

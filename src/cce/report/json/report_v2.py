@@ -5,33 +5,30 @@ Every field is spelled out, because a contract changes by decision. Scores are s
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from cce.domain.redaction import Redaction
 from cce.domain.report import Report, SavedPair
 from cce.domain.scores import BackendScore, CaseScore
-from cce.numerals import format_score, format_signed
+from cce.json_text import dump_json
+from cce.numerals import format_signed
+from cce.report.json.fields import Json, redact_field, score_or_null, signed_or_null
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison, PairedTest
 
 SCHEMA = "cce.relevance.report/v2"
 
-Json = dict[str, object]
-
 
 def render_json(report: Report) -> str:
     """The report as JSON with sorted keys and one final newline, valid UTF-8 once encoded."""
-    text = json.dumps(_report(report), ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False)
-    # A path that is not UTF-8 arrives with lone surrogates, which Python spells as JSON does: \udcff.
-    return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
+    return dump_json(_report(report))
 
 
 def _report(report: Report) -> Json:
     fields: Json = {
         "schema": SCHEMA,
+        **redact_field(report.redaction),
         "corpus": report.corpus,
         "embedder": report.embedder,
         "queries": report.n_queries,
@@ -43,8 +40,6 @@ def _report(report: Report) -> Json:
         from cce.report.json.evidence import evidence_record  # most reports have none
 
         fields["evidence"] = evidence_record(report.evidence)
-    if report.redaction is Redaction.STRICT:
-        fields["redact"] = report.redaction.value
     if report.saved is not None:
         fields["saved"] = _saved(report.saved)
     return fields
@@ -79,23 +74,19 @@ def _case(case: CaseScore) -> Json:
 
 def _figures(figures: Mapping[str, float | None]) -> Json:
     return {
-        "precision_at_k": _score(figures["precision_at_k"]),
-        "recall": _score(figures["recall"]),
-        "mrr": _score(figures["mrr"]),
-        "f1": _score(figures["f1"]),
+        "precision_at_k": score_or_null(figures["precision_at_k"]),
+        "recall": score_or_null(figures["recall"]),
+        "mrr": score_or_null(figures["mrr"]),
+        "f1": score_or_null(figures["f1"]),
     }
 
 
 def _tokens(figures: Mapping[str, float | None]) -> Json:
     return {
-        "precision": _score(figures["token_precision"]),
-        "recall": _score(figures["token_recall"]),
-        "iou": _score(figures["token_iou"]),
+        "precision": score_or_null(figures["token_precision"]),
+        "recall": score_or_null(figures["token_recall"]),
+        "iou": score_or_null(figures["token_iou"]),
     }
-
-
-def _score(figure: float | None) -> str | None:
-    return None if figure is None else format_score(figure)
 
 
 def _comparison(comparison: Comparison) -> Json:
@@ -110,12 +101,8 @@ def _test(test: PairedTest) -> Json:
     return {
         "n": test.n,
         "mean_delta": format_signed(test.mean_delta),
-        "t": _signed_or_null(test.t),
-        "p": _score(test.p),
-        "ci95_low": _signed_or_null(test.ci95_low),
-        "ci95_high": _signed_or_null(test.ci95_high),
+        "t": signed_or_null(test.t),
+        "p": score_or_null(test.p),
+        "ci95_low": signed_or_null(test.ci95_low),
+        "ci95_high": signed_or_null(test.ci95_high),
     }
-
-
-def _signed_or_null(value: float | None) -> str | None:
-    return None if value is None else format_signed(value)

@@ -19,10 +19,10 @@ from cce.domain.gate import Level, Reason
 from cce.domain.redaction import Redaction
 from cce.domain.report import SavedPair
 from cce.domain.scores import METRICS
-from cce.numerals import format_score, format_signed, ordering_key
-from cce.quoting import shortened
+from cce.numerals import format_score, ordering_key
+from cce.quoting import counted, one_line, shortened
 from cce.report.marks import MARKDOWN_MARK
-from cce.report.text.tables import UNDEFINED, one_line
+from cce.report.view.cells import UNDEFINED, first_rank, signed, signed_bounds, unsigned
 from cce.report.view.changes import Change, Tone, changes, headline, interval_kind, label, sentences
 from cce.report.view.rows import CaseRow, case_rows, columns, compared_names, has_moved
 
@@ -129,9 +129,15 @@ def _change_table(sides: tuple[str, str], of_metrics: Sequence[Change]) -> list[
 
 
 def _change_cells(each: Change) -> Sequence[str]:
-    means = (_unsigned(each.mean_a), _unsigned(each.mean_b))
+    means = (unsigned(each.mean_a), unsigned(each.mean_b))
     counts = map(str, (each.better, each.worse, each.tied))
-    return f"**{label(each.metric)}**", *means, _signed(each.delta), _bounds(each), *counts
+    return (
+        f"**{label(each.metric)}**",
+        *means,
+        signed(each.delta),
+        signed_bounds(each.low, each.high),
+        *counts,
+    )
 
 
 def _cases(full: FullReport, room: int) -> str | None:
@@ -139,7 +145,7 @@ def _cases(full: FullReport, room: int) -> str | None:
     rows = case_rows(full)
     if full.report.comparison is None:
         missed = [row for row in rows if row.is_missed]
-        title = f"{_counted(len(missed))} without a relevant result"
+        title = f"{counted(len(missed), 'case')} without a relevant result"
         return _case_table(title, ("case", "query"), [_case_cells(row) for row in missed], room, n_left=2)
     moved = sorted(filter(has_moved, rows), key=_worst_first)
     metrics = [change.metric for change in changes(full)]
@@ -147,10 +153,10 @@ def _cases(full: FullReport, room: int) -> str | None:
     words = ("case", "query")[:n_left]
     header = (*words, *(f"Δ {label(metric)}" for metric in metrics), "first relevant rank")
     cells = [
-        (*_case_cells(row)[:n_left], *(_signed(row.deltas[metric]) for metric in metrics), _ranks(row))
+        (*_case_cells(row)[:n_left], *(signed(row.deltas[metric]) for metric in metrics), _ranks(row))
         for row in moved
     ]
-    return _case_table(f"{_counted(len(moved))} moved", header, cells, room, n_left)
+    return _case_table(f"{counted(len(moved), 'case')} moved", header, cells, room, n_left)
 
 
 def _worst_first(row: CaseRow) -> tuple[int, int]:
@@ -167,12 +173,8 @@ def _case_cells(row: CaseRow) -> tuple[str, str]:
 
 
 def _ranks(row: CaseRow) -> str:
-    ranks = (UNDEFINED if score is None else _rank(score.first_relevant_rank) for score in row.scores)
+    ranks = (UNDEFINED if score is None else first_rank(score.first_relevant_rank) for score in row.scores)
     return " → ".join(ranks)
-
-
-def _rank(rank: int | None) -> str:
-    return "none" if rank is None else str(rank)
 
 
 def _case_table(
@@ -205,13 +207,13 @@ def _slices(full: FullReport, room: int) -> str | None:
 
 
 def _slice_cells(each: SliceEvidence, metric: str) -> Sequence[str]:
-    means = (_unsigned(backend.metrics[metric]) for backend in each.backends)
+    means = (unsigned(backend.metrics[metric]) for backend in each.backends)
     n = f"{each.n} (too few)" if each.is_too_few else str(each.n)
     cells = (code(each.name), label(metric), n, *means)
     if each.compare is None:
         return cells
     moved = each.compare[metric]
-    return *cells, _signed(moved.mean_delta), *map(str, (moved.better, moved.worse, moved.tied))
+    return *cells, signed(moved.mean_delta), *map(str, (moved.better, moved.worse, moved.tied))
 
 
 def _in_words(evidence: Evidence | None) -> str | None:
@@ -241,7 +243,7 @@ def _saved_facts(saved: SavedPair) -> Iterator[str]:
     yield f"old report {code(saved.old)}"
     yield f"new report {code(saved.new)}"
     if saved.n_left_out:
-        yield f"{_counted(saved.n_left_out)} left out, not in both with the same k"
+        yield f"{counted(saved.n_left_out, 'case')} left out, not in both with the same k"
     yield "figures as saved, with six decimals"
 
 
@@ -279,21 +281,3 @@ def _length(blocks: Iterable[str]) -> int:
 def _start(text: str, n: int) -> str:
     """The first `n` characters of `text` on one line; what is cut is not escaped first, it may be long."""
     return shortened(one_line(text[: n + 1]), n)
-
-
-def _counted(n: int) -> str:
-    return f"{n} case" if n == 1 else f"{n} cases"
-
-
-def _unsigned(value: float | None) -> str:
-    return UNDEFINED if value is None else format_score(value)
-
-
-def _signed(value: float | None) -> str:
-    return UNDEFINED if value is None else format_signed(value)
-
-
-def _bounds(each: Change) -> str:
-    if each.low is None or each.high is None:
-        return UNDEFINED
-    return f"[{format_signed(each.low)}, {format_signed(each.high)}]"

@@ -14,14 +14,17 @@ from cce.domain.evidence import (
     SliceEvidence,
     Verdict,
 )
-from cce.numerals import format_score, format_signed, ordering_key
-from cce.report.text.tables import UNDEFINED, align, one_line
+from cce.numerals import format_score, ordering_key
+from cce.quoting import counted, one_line
+from cce.report.text.tables import align
+from cce.report.view.cells import bounds, direction, number, signed, signed_bounds, unsigned
 
 TOO_FEW = "too few"
 
 _STRIP_WIDTH = 50
 _MAX_STRIP_CASES = 200
-_MARKS = {1: "+", -1: "-", 0: ".", None: "o"}
+_MARKS = {1: "+", -1: "-", 0: "."}
+_UNDEFINED_MARK = "o"
 
 
 def evidence_blocks(evidence: Evidence) -> list[list[str]]:
@@ -52,8 +55,8 @@ def _mean_table(evidence: Evidence) -> list[str]:
 
 
 def _interval_cells(interval: Interval) -> tuple[str, str, str, str]:
-    bounds = _bounds(_unsigned(interval.ci95_low), _unsigned(interval.ci95_high))
-    return str(interval.n), str(interval.n_undefined), _unsigned(interval.mean), bounds
+    counts = (str(interval.n), str(interval.n_undefined))
+    return *counts, unsigned(interval.mean), bounds(interval.ci95_low, interval.ci95_high)
 
 
 def _comparison_blocks(compare: ComparisonEvidence, options: EvidenceOptions) -> Iterator[list[str]]:
@@ -67,7 +70,7 @@ def _comparison_blocks(compare: ComparisonEvidence, options: EvidenceOptions) ->
         ),
     ]
     yield [
-        f"  how sure (two-sided p values; Holm over {_counted(len(compare.metrics), 'metric')})",
+        f"  how sure (two-sided p values; Holm over {counted(len(compare.metrics), 'metric')})",
         *_table(
             ("metric", "sign p", "flip p", "Holm p", "flip method"),
             ((name, *_p_cells(each)) for name, each in metrics),
@@ -90,8 +93,8 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 def _delta_cells(each: DifferenceEvidence) -> Sequence[str]:
     counts = (len(each.better), len(each.worse), each.tied)
-    interval = _bounds(_signed(each.ci95_low), _signed(each.ci95_high))
-    measured = (str(each.n), str(each.n_undefined), _signed(each.mean_delta), interval)
+    interval = signed_bounds(each.ci95_low, each.ci95_high)
+    measured = (str(each.n), str(each.n_undefined), signed(each.mean_delta), interval)
     return *measured, *map(str, counts), each.verdict
 
 
@@ -100,8 +103,8 @@ def _p_cells(each: DifferenceEvidence) -> Sequence[str]:
 
 
 def _sight_cells(each: DifferenceEvidence) -> Sequence[str]:
-    needed = UNDEFINED if each.n_needed is None else str(each.n_needed)
-    return _signed(each.effect_size), _unsigned(each.mde), needed, format_score(each.attainable_p)
+    p = format_score(each.attainable_p)
+    return signed(each.effect_size), unsigned(each.mde), number(each.n_needed), p
 
 
 def _strips(compare: ComparisonEvidence) -> Iterator[list[str]]:
@@ -120,17 +123,10 @@ def _strips(compare: ComparisonEvidence) -> Iterator[list[str]]:
 
 def _strip(deltas: Sequence[float | None]) -> list[str]:
     """Lines of marks, in groups of ten so that a case can be counted out."""
-    marks = "".join(_MARKS[_sign(delta)] for delta in deltas)
+    marks = "".join(_UNDEFINED_MARK if delta is None else _MARKS[direction(delta)] for delta in deltas)
     groups = [marks[start : start + 10] for start in range(0, len(marks), 10)]
     per_line = _STRIP_WIDTH // 10
     return [" ".join(groups[start : start + per_line]) for start in range(0, len(groups), per_line)]
-
-
-def _sign(delta: float | None) -> int | None:
-    if delta is None:
-        return None
-    micro = ordering_key(delta)
-    return (micro > 0) - (micro < 0)
 
 
 def _sentence(
@@ -155,7 +151,7 @@ def _movement(mean_delta: float) -> str:
 def _on_what(each: DifferenceEvidence) -> str:
     left_out = f", {each.n_undefined} left out as undefined" if each.n_undefined else ""
     return (
-        f"95% CI {_bounds(_signed(each.ci95_low), _signed(each.ci95_high))}; {_cases(each.n)}{left_out}: "
+        f"95% CI {signed_bounds(each.ci95_low, each.ci95_high)}; {counted(each.n, 'case')}{left_out}: "
         f"{len(each.better)} better, {len(each.worse)} worse, {each.tied} tied"
     )
 
@@ -163,7 +159,7 @@ def _on_what(each: DifferenceEvidence) -> str:
 def _how_sure(each: DifferenceEvidence, n_metrics: int, options: EvidenceOptions) -> str:
     alpha = f"alpha {format_score(options.alpha)}"
     if each.verdict is Verdict.CANNOT_TELL:
-        return f"{_cases(each.n)} can give no p below {format_score(each.attainable_p)}, {alpha}"
+        return f"{counted(each.n, 'case')} can give no p below {format_score(each.attainable_p)}, {alpha}"
     family = f" after Holm over {n_metrics} metrics" if n_metrics > 1 else ""
     wanted = ordering_key(options.min_effect) != 0
     counts = f", changes count from {format_score(options.min_effect)}" if wanted else ""
@@ -174,13 +170,13 @@ def _what_could_be_seen(each: DifferenceEvidence, mean_delta: float, options: Ev
     if each.mde is None:
         return "The deltas do not vary, so there is no telling what else this set could have seen."
     seen = (
-        f"With this spread {_cases(each.n)} show a mean change of {format_score(each.mde)} or more "
+        f"With this spread {counted(each.n, 'case')} show a mean change of {format_score(each.mde)} or more "
         "in four of five tries"
     )
     if each.n_needed is None:
         return f"{seen}."
     wanted = options.min_effect if ordering_key(options.min_effect) else abs(mean_delta)
-    return f"{seen}; to show {format_score(wanted)} takes {_cases(each.n_needed)}."
+    return f"{seen}; to show {format_score(wanted)} takes {counted(each.n_needed, 'case')}."
 
 
 def _slice_table(evidence: Evidence) -> list[str]:
@@ -195,31 +191,11 @@ def _slice_table(evidence: Evidence) -> list[str]:
 
 
 def _slice_row(each: SliceEvidence, metric: str) -> Sequence[str]:
-    means = (_unsigned(backend.metrics[metric]) for backend in each.backends)
+    means = (unsigned(backend.metrics[metric]) for backend in each.backends)
     deltas = () if each.compare is None else _slice_delta_cells(each.compare[metric])
     return each.name, metric, str(each.n), *means, *deltas, TOO_FEW if each.is_too_few else ""
 
 
 def _slice_delta_cells(each: SliceDifference) -> Sequence[str]:
     counts = (each.better, each.worse, each.tied)
-    return _signed(each.mean_delta), *map(str, counts), format_score(each.sign_p)
-
-
-def _cases(n: int) -> str:
-    return _counted(n, "case")
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
-
-
-def _unsigned(value: float | None) -> str:
-    return UNDEFINED if value is None else format_score(value)
-
-
-def _signed(value: float | None) -> str:
-    return UNDEFINED if value is None else format_signed(value)
-
-
-def _bounds(low: str, high: str) -> str:
-    return UNDEFINED if UNDEFINED in (low, high) else f"[{low}, {high}]"
+    return signed(each.mean_delta), *map(str, counts), format_score(each.sign_p)

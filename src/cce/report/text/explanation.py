@@ -9,8 +9,9 @@ from cce.domain.explanation import AnchorInIndex, BackendExplanation, CaseExplan
 from cce.domain.ranking_account import AccountedHit, GraphParts, HybridParts, QueryTerm
 from cce.domain.redaction import Redaction
 from cce.numerals import format_micro, format_score
-from cce.report.text.tables import align, one_line
-from cce.report.view.shares import micro_shares
+from cce.quoting import counted, one_line
+from cce.report.text.tables import align
+from cce.report.view.cells import micro_shares
 
 TITLE = "CCE explain — one case in full (cce.relevance/v1)"
 
@@ -40,7 +41,7 @@ def _heading(explanation: CaseExplanation) -> list[str]:
         "case": f"{case.id} ({explanation.fixtures}:{case.line})",
         "query": case.query,
         "k": str(case.k),
-        "corpus": f"{explanation.corpus} ({_number(explanation.n_chunks, 'chunk')})",
+        "corpus": f"{explanation.corpus} ({counted(explanation.n_chunks, 'chunk')})",
         "embedder": explanation.embedder,
         **({"redact": "strict"} if explanation.redaction is Redaction.STRICT else {}),
         **({"tags": ", ".join(case.tags)} if case.tags else {}),
@@ -52,7 +53,7 @@ def _heading(explanation: CaseExplanation) -> list[str]:
 def _anchors(anchors: Sequence[AnchorInIndex]) -> list[str]:
     lines = ["  anchors"]
     for number, anchor in enumerate(anchors, start=1):
-        matched = anchor.absence or f"matches {_number(anchor.n_chunks, 'chunk')}"
+        matched = anchor.absence or f"matches {counted(anchor.n_chunks, 'chunk')}"
         lines += [
             f"  {number:4}  {one_line(anchor.text)}",
             *_wrapped(f"grade {anchor.grade}, {one_line(matched)}"),
@@ -89,7 +90,7 @@ def _backend(backend: BackendExplanation, explanation: CaseExplanation) -> Itera
 def _terms(terms: Sequence[QueryTerm]) -> Iterable[str]:
     if not terms:
         return ()
-    told = (f"{t.token} in {_number(t.n_chunks, 'chunk')} (idf {format_score(t.idf)})" for t in terms)
+    told = (f"{t.token} in {counted(t.n_chunks, 'chunk')} (idf {format_score(t.idf)})" for t in terms)
     return _wrapped(f"terms: {', '.join(told)}", "  ")
 
 
@@ -186,10 +187,6 @@ def _numbers(anchors: Sequence[int]) -> str:
 
 def _rank(rank: int | None) -> str:
     return "-" if rank is None else str(rank)
-
-
-def _number(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def _wrapped(text: str, indent: str = _INDENT) -> list[str]:

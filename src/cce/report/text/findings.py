@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from cce.domain.findings import SEVERITIES, Lint, Severity
-from cce.quoting import on_one_line
+from cce.quoting import counted, on_one_line
 
 
 def render_findings(lint: Lint, level: Severity = "note") -> str:
@@ -21,9 +21,5 @@ def _lines(lint: Lint, level: Severity) -> Iterator[str]:
         yield place if line is None else f"{place}:{line}: {on_one_line(case_id or '')}"
         yield from (f"  {finding.level:<7}  {finding.message}" for finding in findings)
         yield ""
-    summary = ", ".join(_counted(lint.count(each), each) for each in SEVERITIES)
-    yield f"{summary} in {_counted(lint.n_cases, 'case')}"
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+    summary = ", ".join(counted(lint.count(each), each) for each in SEVERITIES)
+    yield f"{summary} in {counted(lint.n_cases, 'case')}"

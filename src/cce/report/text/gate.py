@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from cce.domain.gate import Acceptance, GateReport, Move
 from cce.numerals import format_score, format_signed
-from cce.report.text.tables import align, one_line
+from cce.quoting import listed_with_rest, one_line
+from cce.report.text.tables import align
 
 _N_SHOWN = 10
 
@@ -44,5 +45,4 @@ def _move_cells(move: Move) -> Sequence[str]:
 
 
 def _listed(ids: Sequence[str]) -> str:
-    more = f", … {len(ids) - _N_SHOWN} more" if len(ids) > _N_SHOWN else ""
-    return f"{len(ids)} ({', '.join(map(one_line, ids[:_N_SHOWN]))}{more})"
+    return f"{len(ids)} ({listed_with_rest(map(one_line, ids), len(ids), _N_SHOWN)})"

@@ -1,8 +1,7 @@
-"""The list of metrics, as an aligned table and as JSON."""
+"""The list of metrics as an aligned table."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 
 from cce.domain.scores import MetricEntry
@@ -24,17 +23,3 @@ def _range(entry: MetricEntry) -> str:
 
 def _need(entry: MetricEntry) -> str:
     return "index" if entry.needs_index else ""
-
-
-def render_metrics_json(entries: Iterable[MetricEntry]) -> str:
-    """One object with sorted keys and one final newline."""
-    rows = [
-        {
-            "name": each.name,
-            "definition": each.definition,
-            "range": list(each.range),
-            "needs_index": each.needs_index,
-        }
-        for each in entries
-    ]
-    return json.dumps({"metrics": rows}, ensure_ascii=False, indent=2, sort_keys=True) + "\n"

@@ -12,12 +12,12 @@ from cce.domain.redaction import Redaction
 from cce.domain.report import Report, SavedPair
 from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore
 from cce.numerals import format_score, format_signed
-from cce.report.text.tables import UNDEFINED, one_line, row
+from cce.quoting import one_line
+from cce.report.text.tables import row
+from cce.report.view.cells import signed, signed_bounds, unsigned
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison, Difference, PairedTest
-
-__all__ = ["LABELS", "TITLE", "one_line", "render_text"]
 
 TITLE = "CCE relevance — ranking quality vs labeled fixtures (cce.relevance/v1)"
 LABELS = {"precision_at_k": "P@k", "recall": "recall", "mrr": "MRR", "f1": "F1"}
@@ -119,13 +119,7 @@ def _test_table(differences: Sequence[Difference]) -> list[str]:
 def _test_cells(test: PairedTest) -> tuple[str, str, str, str]:
     return (
         format_signed(test.mean_delta),
-        UNDEFINED if test.t is None else format_signed(test.t),
-        UNDEFINED if test.p is None else format_score(test.p),
-        _interval(test.ci95_low, test.ci95_high),
+        signed(test.t),
+        unsigned(test.p),
+        signed_bounds(test.ci95_low, test.ci95_high),
     )
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    if low is None or high is None:
-        return UNDEFINED
-    return f"[{format_signed(low)}, {format_signed(high)}]"

@@ -1,24 +1,17 @@
-"""The answer to one query, as text for people and as JSON for programs."""
+"""The answer to one query as text for people."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from cce.domain.ranking import Hit, Ranking
 from cce.numerals import format_score
-from cce.report.text.tables import one_line
+from cce.quoting import one_line
 
 _N_SHOWN = 80
 
 Emphasis = Callable[[str], str]
 """Marks a piece of text for a terminal; the identity where there is none."""
-
-
-def render_search_json(ranking: Ranking) -> str:
-    """One object, keys sorted, scores as text; nothing is logged, so `query_id` is null."""
-    answer = {"query_id": None, "results": [_record(rank, hit) for rank, hit in enumerate(ranking, start=1)]}
-    return json.dumps(answer, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def render_search_text(
@@ -44,17 +37,3 @@ def _headline(rank: int, hit: Hit, emphasize_path: Emphasis) -> str:
     # A store may come from anywhere: its names must not move the cursor.
     place = emphasize_path(one_line(f"{chunk.file_path}:{chunk.start_line}-{chunk.end_line}"))
     return f"{rank:2}. [{format_score(hit.score)}] {place} ({one_line(f'{chunk.chunk_type}/{chunk.kind}')})"
-
-
-def _record(rank: int, hit: Hit) -> dict[str, str | int]:
-    chunk = hit.chunk
-    return {
-        "chunk_id": chunk.chunk_id,
-        "chunk_type": chunk.chunk_type,
-        "end_line": chunk.end_line,
-        "file_path": chunk.file_path,
-        "kind": chunk.kind,
-        "rank": rank,
-        "score": format_score(hit.score),
-        "start_line": chunk.start_line,
-    }

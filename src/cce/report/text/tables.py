@@ -6,10 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from cce.quoting import one_line
 
-__all__ = ["UNDEFINED", "align", "one_line", "row"]
-
-UNDEFINED = "n/a"
-
 _NAME_WIDTH = 10
 
 

@@ -13,9 +13,11 @@ from cce.domain.comparison import Difference
 from cce.domain.evidence import DifferenceEvidence, Evidence, Verdict
 from cce.domain.full_report import FullReport
 from cce.domain.gate import GateOutcome
+from cce.quoting import counted
 from cce.report.text import evidence as evidence_text
 from cce.report.text.report import LABELS
-from cce.report.view.rows import columns, compared_names, direction
+from cce.report.view.cells import direction
+from cce.report.view.rows import columns, compared_names
 
 
 class Tone(StrEnum):
@@ -88,7 +90,7 @@ def headline(full: FullReport) -> Headline:
     metrics = evidence.compare.metrics
     tones = {VERDICT_TONES[each.verdict] for each in metrics.values()}
     tone = next(tone for tone in _WORST_FIRST if tone in tones)
-    return Headline(tone, _verdicts(metrics), f"{_sides(sides)} on {_counted(full.report.n_queries)}")
+    return Headline(tone, _verdicts(metrics), f"{_sides(sides)} on {_queries(full)}")
 
 
 def changes(full: FullReport) -> list[Change]:
@@ -175,21 +177,22 @@ def _verdicts(metrics: Mapping[str, DifferenceEvidence]) -> str:
     for verdict in Verdict:
         names = [label(name) for name, each in metrics.items() if each.verdict is verdict]
         if names:
-            groups.append(f"{_listed(names)} {verdict}")
+            groups.append(f"{_joined(names)} {verdict}")
     return "; ".join(groups)
 
 
 def _measured(full: FullReport) -> str:
-    return f"{_listed([column.name for column in columns(full)])} on {_counted(full.report.n_queries)}"
+    return f"{_joined([column.name for column in columns(full)])} on {_queries(full)}"
+
+
+def _queries(full: FullReport) -> str:
+    return counted(full.report.n_queries, "query", "queries")
 
 
 def _sides(sides: tuple[str, str] | None) -> str:
     return "" if sides is None else f"{sides[0]} → {sides[1]}"
 
 
-def _listed(names: Sequence[str]) -> str:
+def _joined(names: Sequence[str]) -> str:
+    """`bm25`, `bm25 and hybrid`, `bm25, hybrid and vector`."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _counted(n: int) -> str:
-    return f"{n} {'query' if n == 1 else 'queries'}"

@@ -15,7 +15,7 @@ from cce.domain.drilldown import CaseDrilldown
 from cce.domain.full_report import FullReport
 from cce.domain.gate import GateReport, Level, Reason
 from cce.domain.scores import METRICS, BackendScore, CaseScore
-from cce.numerals import ordering_key
+from cce.report.view.cells import direction
 
 T = TypeVar("T")
 
@@ -103,13 +103,7 @@ def refusing(gate: GateReport | None) -> list[Reason]:
 
 def has_moved(row: CaseRow) -> bool:
     """Whether any metric differs by what prints as more than 0."""
-    return any(delta is not None and ordering_key(delta) != 0 for delta in row.deltas.values())
-
-
-def direction(delta: float | None) -> int:
-    """1 for better, -1 for worse, 0 for what is tied or undefined."""
-    micro = 0 if delta is None else ordering_key(delta)
-    return (micro > 0) - (micro < 0)
+    return any(direction(delta) for delta in row.deltas.values())
 
 
 def shown_metrics(full: FullReport) -> tuple[str, ...]:

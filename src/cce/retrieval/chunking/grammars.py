@@ -6,12 +6,12 @@ every figure.
 
 from __future__ import annotations
 
-import os
 import warnings
 from functools import cache
+from importlib import import_module
 from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from cce.errors import GrammarError
 from cce.retrieval.chunking.limits import TooSlowError, limit_in_microseconds
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 CHUNK_PATTERN = 0
 """Position of the pattern for chunks in a grammar's query; the other one is for imports."""
 
-_PACKAGE = "tree_sitter_language_pack"
-
 # Walking a tree takes longer than a query does, and compiling a query as long as walking this much text.
 _MANY_BYTES = 100_000
 
@@ -39,7 +37,7 @@ class Grammar:
         """Raises what tree-sitter raises, and ValueError for a node type that the grammar does not have."""
         from tree_sitter import Parser
 
-        self._language = _language(pack.grammar)
+        self._language = load_language(pack)
         self._pack = pack
         for kind in (*pack.functions, *pack.classes, *pack.imports, *pack.holders):
             if self._language.id_for_node_kind(kind, True) is None:
@@ -92,35 +90,31 @@ def load_grammar(pack: LanguagePack) -> Grammar:
         return Grammar(pack)
     except Exception as exc:
         reason = " ".join(f"{type(exc).__name__}: {exc}".split())
+        package = pack.grammar_package.replace("_", "-")
         raise GrammarError(
-            f"grammar {pack.grammar!r} cannot be loaded ({reason}); "
-            "reinstall cce-relevance: tree-sitter and tree-sitter-language-pack must have the pinned versions"
+            f"grammar {package!r} cannot be loaded ({reason}); "
+            f"reinstall cce-relevance: tree-sitter and {package} must have the pinned versions"
         ) from exc
 
 
-def _language(grammar: str) -> Language:
+def load_language(pack: LanguagePack) -> Language:
+    """What the runtime parses the files of `pack` with. Raises ImportError, AttributeError and ValueError."""
     from tree_sitter import Language
 
-    binding = _load_binding(grammar)
-    if binding is not None:
-        return Language(binding.language())
-
-    from tree_sitter_language_pack import SupportedLanguage, get_language
-
-    return get_language(cast("SupportedLanguage", grammar))
+    binding = _load_binding(pack.grammar_package) or import_module(pack.grammar_package)
+    return Language(getattr(binding, pack.grammar_function)())
 
 
-def _load_binding(grammar: str) -> ModuleType | None:
-    """The extension module of one grammar; None where only the package itself knows how to load it.
+def _load_binding(package: str) -> ModuleType | None:
+    """The extension module of a grammar package; None where only the package itself knows how to load it.
 
-    Importing the package takes longer than all else that a small corpus needs of it: it brings three
-    other grammars. Its version is pinned, so where it keeps its modules is as sure as its functions are.
+    Importing the package would import `importlib.resources` too, which takes longer than all else that a
+    small corpus needs of it. Its version is pinned, so the name of its extension module is known.
     """
-    package = find_spec(_PACKAGE)  # finds it, and does not import it
-    if package is None or not package.submodule_search_locations:
+    found = find_spec(package)  # does not import it
+    if found is None:
         return None
-    folders = [os.path.join(folder, "bindings") for folder in package.submodule_search_locations]
-    spec = PathFinder.find_spec(f"{_PACKAGE}.bindings.{grammar}", folders)
+    spec = PathFinder.find_spec(f"{package}._binding", found.submodule_search_locations)
     if spec is None or spec.loader is None:
         return None
     try:

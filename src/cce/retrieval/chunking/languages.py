@@ -16,8 +16,9 @@ from cce.retrieval.chunking.imports import (
 
 
 class LanguagePack(NamedTuple):
-    """`extensions` are lower-cased with their dot, the rest are node types of `grammar`.
+    """`extensions` are lower-cased with their dot, the rest are node types of the grammar.
 
+    The grammar is what `grammar_function` of the module `grammar_package` returns.
     `import_rule` makes names of the nodes of `imports`; a language may have neither.
     Where the syntax is sound, functions, classes and imports are children of `holders` only, which are
     themselves children of holders. A language that has them anywhere has no holders.
@@ -25,7 +26,8 @@ class LanguagePack(NamedTuple):
 
     name: str
     extensions: tuple[str, ...]
-    grammar: str
+    grammar_package: str
+    grammar_function: str
     functions: tuple[str, ...]
     classes: tuple[str, ...]
     imports: tuple[str, ...] = ()
@@ -42,7 +44,8 @@ PACKS = (
     LanguagePack(
         "python",
         (".py",),
-        "python",
+        "tree_sitter_python",
+        "language",
         ("function_definition",),
         ("class_definition",),
         ("import_statement", "import_from_statement"),
@@ -58,7 +61,8 @@ PACKS = (
     LanguagePack(
         "javascript",
         (".js", ".jsx", ".mjs", ".cjs"),
-        "javascript",
+        "tree_sitter_javascript",
+        "language",
         _SCRIPT_FUNCTIONS,
         ("class_declaration",),
         ("import_statement",),
@@ -67,7 +71,8 @@ PACKS = (
     LanguagePack(
         "ruby",
         (".rb",),
-        "ruby",
+        "tree_sitter_ruby",
+        "language",
         ("method", "singleton_method"),
         ("class", "module"),
         ("call",),
@@ -76,7 +81,8 @@ PACKS = (
     LanguagePack(
         "rust",
         (".rs",),
-        "rust",
+        "tree_sitter_rust",
+        "language",
         ("function_item",),
         ("struct_item", "enum_item", "trait_item", "impl_item", "union_item"),
         ("use_declaration",),
@@ -85,7 +91,8 @@ PACKS = (
     LanguagePack(
         "typescript",
         (".ts", ".tsx"),
-        "typescript",
+        "tree_sitter_typescript",
+        "language_typescript",
         _SCRIPT_FUNCTIONS,
         ("class_declaration", "interface_declaration", "enum_declaration"),
         ("import_statement",),
@@ -94,7 +101,8 @@ PACKS = (
     LanguagePack(
         "c",
         (".c", ".h"),
-        "c",
+        "tree_sitter_c",
+        "language",
         ("function_definition",),
         ("struct_specifier", "union_specifier", "enum_specifier"),
         ("preproc_include",),

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from cce.errors import CorpusError
+from cce.files import reason
 from cce.quoting import on_one_line
 from cce.retrieval.corpus.rule_lines import without_unclosed_sets
 
@@ -59,7 +60,7 @@ def _real_directory(root: str) -> bytes:
         directory = os.path.realpath(os.fsencode(root))
         os.scandir(directory).close()
     except (OSError, ValueError) as exc:  # ValueError: a NUL in the path
-        fault = f"{on_one_line(root)}: {getattr(exc, 'strerror', None) or exc}"
+        fault = f"{on_one_line(root)}: {reason(exc)}"
         raise CorpusError(f"{fault}: the corpus must be a directory that can be listed") from exc
     return directory
 
@@ -78,7 +79,7 @@ def _list_by_copy(root: str) -> Listing:
         finally:
             _remove_tree(os.fsencode(copy))
     except OSError as exc:
-        fault = f"its .gitignore rules need a temporary copy of its file names ({exc.strerror or exc})"
+        fault = f"its .gitignore rules need a temporary copy of its file names ({reason(exc)})"
         # `gettempdir` raises where no folder can be written to.
         way_out = f"free some space in {tempfile.tempdir or 'TMPDIR'}, or name a shorter folder as TMPDIR"
         raise CorpusError(f"{on_one_line(root)}: {fault}: {way_out}") from exc
@@ -138,7 +139,7 @@ class _Survey:
             entries = _read_directory(_join(self.root, directory))
         except OSError as exc:
             self._notices.append(
-                f"{_spell(directory)}/: {exc.strerror or exc}: its files are left out; make it readable"
+                f"{_spell(directory)}/: {reason(exc)}: its files are left out; make it readable"
             )
             return _Entries([], [], has_rule_file=False)
         prefix = directory + b"/" if directory else b""
@@ -275,7 +276,7 @@ def _rule_file_fault(path: bytes) -> str | None:
     except (FileNotFoundError, IsADirectoryError):
         return None
     except OSError as exc:
-        return f"{exc.strerror or exc}: its rules do not count; make it readable"
+        return f"{reason(exc)}: its rules do not count; make it readable"
     except UnicodeDecodeError as exc:
         line = exc.object.count(b"\n", 0, exc.start) + 1
         return f"not UTF-8: its rules from line {line} on do not count; save it as UTF-8"

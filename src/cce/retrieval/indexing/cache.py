@@ -134,7 +134,7 @@ def fingerprint() -> str:
     A snapshot has positions in CHUNK_KINDS, and whether a file is cut at all is a row's affair: so the whole
     table is in it.
     """
-    versions = [_version(name) for name in ("tree_sitter", "tree_sitter_language_pack")]
+    versions = [_version(name) for name in ("tree_sitter", *(pack.grammar_package for pack in PACKS))]
     packs = [pack._replace(import_rule=None) for pack in PACKS]
     rules = [pack.import_rule and pack.import_rule.__qualname__ for pack in PACKS]
     table = json.dumps([packs, rules, CHUNK_KINDS])
@@ -159,5 +159,10 @@ def _version(package: str) -> str:
     """
     spec = find_spec(package)
     parent = os.path.dirname(os.path.dirname(spec.origin or "")) if spec else ""
-    folders = [name for name in os.listdir(parent or ".") if name.startswith(f"{package}-")]
-    return ", ".join(sorted(name for name in folders if name.endswith(".dist-info"))) or "unknown"
+    folders = [name for name in _installed(parent or ".") if name.startswith(f"{package}-")]
+    return ", ".join(sorted(folders)) or "unknown"
+
+
+@cache  # the grammars are mostly in one folder
+def _installed(parent: str) -> list[str]:
+    return [name for name in os.listdir(parent) if name.endswith(".dist-info")]

@@ -13,6 +13,7 @@ from typing import NamedTuple, cast
 from cce.domain.chunk import Chunk
 from cce.retrieval.chunking.languages import CHUNK_KINDS, language_name
 from cce.retrieval.indexing.chunk_table import ChunkTable
+from cce.retrieval.indexing.counting import merge_token_counts, without_unused_words
 from cce.retrieval.indexing.flat import (
     ByteSlices,
     Ints,
@@ -25,8 +26,6 @@ from cce.retrieval.indexing.token_counts import (
     SpannedText,
     TokenCounts,
     cut_token_counts,
-    merge_token_counts,
-    without_unused_words,
 )
 from cce.tokens import estimate_tokens
 

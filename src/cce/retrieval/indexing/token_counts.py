@@ -1,19 +1,15 @@
 """Token counts: how often each text holds each token, text after text, in flat sequences.
 
-Counting here takes a span at a time. `arrays.counting` gives the same counts, in another order of the
-vocabulary; it is faster once numpy has been imported, and tokenises once what spans share.
+`counting` makes them.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from itertools import count
 from typing import NamedTuple
 
 from cce.retrieval.indexing.flat import Ints, concatenated, concatenated_starts, shifted
-from cce.tokens import tokenize
 
 SpannedText = tuple[bytes, Sequence[tuple[int, int]]]
 """A text and spans of it, each as first byte and last (exclusive)."""
@@ -44,24 +40,6 @@ class TokenCounts(NamedTuple):
 
 TokenCounter = Callable[[Sequence[SpannedText]], TokenCounts]
 """Gives the token counts of all spans of all texts, in that order."""
-
-
-def count_span_tokens(texts: Sequence[SpannedText]) -> TokenCounts:
-    """The token counts of all spans of all texts, in that order."""
-    # Spans nest: a small file may hold its text a thousand times over.
-    if sum(end - start for _, spans in texts for start, end in spans) >= MANY_BYTES:
-        from cce.retrieval.indexing.arrays.counting import count_span_tokens
-
-        return count_span_tokens(texts)
-    numbering: defaultdict[bytes, int] = defaultdict(count().__next__)
-    starts, terms, counts = array("q", [0]), array("i"), array("i")
-    for text, spans in texts:
-        for start, end in spans:
-            bag = Counter(tokenize(text[start:end]))
-            terms.extend(map(numbering.__getitem__, bag))
-            counts.extend(bag.values())
-            starts.append(len(terms))
-    return TokenCounts(tuple(numbering), starts, terms, counts)
 
 
 class SharedVocabulary:
@@ -103,13 +81,10 @@ class SharedVocabulary:
         return array("i", map(known.__getitem__, vocabulary))
 
 
-def merge_token_counts(parts: Sequence[TokenCounts]) -> TokenCounts:
-    """The counts of all texts of `parts`, in that order, over one vocabulary in first-seen order."""
+def joined_token_counts(parts: Sequence[TokenCounts], rename: Callable[[Ints, Ints], Ints]) -> TokenCounts:
+    """The counts of all texts of `parts`, in that order; `rename` is that of `SharedVocabulary`."""
     if len(parts) == 1:
         return parts[0]
-    rename = _renamed
-    if sum(len(part.terms) for part in parts) >= MANY_POSTINGS:
-        from cce.retrieval.indexing.arrays.terms import renamed as rename
     parts = SharedVocabulary(rename).adopt_all(parts)
     return TokenCounts(
         parts[0].vocabulary if parts else (),
@@ -131,22 +106,6 @@ def cut_token_counts(whole: TokenCounts, start: int, end: int) -> TokenCounts:
     )
 
 
-def without_unused_words(counts: TokenCounts) -> TokenCounts:
-    """The same counts, over the tokens that occur in them."""
-    if len(counts.terms) >= MANY_POSTINGS:
-        from cce.retrieval.indexing.arrays.terms import without_unused_words
-
-        return without_unused_words(counts)
-    used = sorted(set(counts.terms))
-    if len(used) == len(counts.vocabulary):
-        return counts
-    places = {term: place for place, term in enumerate(used)}
-    return counts._replace(
-        vocabulary=[counts.vocabulary[term] for term in used],
-        terms=array("i", map(places.__getitem__, counts.terms)),
-    )
-
-
 def _concatenated_reaches(parts: Sequence[TokenCounts]) -> array[int]:
     whole = array("q")
     if any(len(part.reaches) for part in parts):
@@ -155,8 +114,3 @@ def _concatenated_reaches(parts: Sequence[TokenCounts]) -> array[int]:
             offset = len(whole)
             whole.extend(offset + reach for reach in own)
     return whole
-
-
-def _renamed(terms: Ints, numbers: Ints) -> Ints:
-    """`numbers[term]` for every term."""
-    return array("i", map(numbers.__getitem__, terms))

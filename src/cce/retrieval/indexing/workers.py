@@ -32,9 +32,10 @@ from cce.retrieval.chunking.limits import (
 )
 from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file
 from cce.retrieval.corpus.source_files import SkipReason, read_raw, scrub
+from cce.retrieval.indexing.counting import count_span_tokens
 from cce.retrieval.indexing.segment import Segment, join_segments, merge_segments
 from cce.retrieval.indexing.segmenting import build_segment
-from cce.retrieval.indexing.token_counts import MANY_BYTES, TokenCounter, count_span_tokens
+from cce.retrieval.indexing.token_counts import MANY_BYTES, TokenCounter
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from operator import itemgetter
 from typing import NamedTuple
 
 from cce.retrieval.redaction.standard import value_span
@@ -22,7 +23,7 @@ _compiled = cache(re.compile)
 _MARK = b"[REDACTED:SECRET]"
 
 # (a literal every match starts with, the last word of a name), in lower case.
-_WORDS = (
+WORDS = (
     (b"pass", rb"pass(?:word|wd|phrase|code)?"),
     (b"pwd", rb"pwd"),
     (b"pw", rb"pw"),
@@ -56,8 +57,8 @@ _OPERATOR = (
 )
 
 _QUOTED = (
-    rb"(?:\s{0,80}\(?\s{0,80}(?P<prefix>[A-Za-z@$]{1,2})?(?P<quote>\"\"\"|'''|\\[\"']|[\"']))"
-    rb"|[ \t]*\(?[ \t]*(?:[A-Za-z]{1,10})?(?P<tick>\\?`)(?!`)"
+    rb"(?:\s{0,80}(?:\(\s{0,80})?(?P<prefix>[A-Za-z@$]{1,2})?(?P<quote>\"\"\"|'''|\\[\"']|[\"']))"
+    rb"|[ \t]{0,80}(?:\([ \t]{0,80})?(?:[A-Za-z]{1,10})?(?P<tick>\\?`)(?!`)"
 )
 _CALL = rb"[ \t]*(?:new[ \t]+)?[A-Za-z_][A-Za-z0-9_.:]{0,60}!?\(\s{0,80}[bru]?(?P<quote>[\"'])(?P<tick>)"
 _BLOCK = rb"[ \t]*[|>][0-9+-]{0,2}[ \t]*(?:#[^\n]*)?\r?\n"
@@ -95,7 +96,7 @@ def redact_strict_assignments(text: bytes, path: str) -> bytes:
     kept, position, scanned = [], 0, 0
     lowered = text.lower()
     kind = kind_of(path)
-    for found in sorted(_names(lowered)):
+    for found in sorted(_names(lowered), key=itemgetter(0, 1)):
         if found.start < scanned:
             continue
         value = _value(text, lowered, found, kind)
@@ -110,7 +111,7 @@ def redact_strict_assignments(text: bytes, path: str) -> bytes:
 
 
 def _names(lowered: bytes) -> Iterator[_Found]:
-    for literal, word in _WORDS:
+    for literal, word in WORDS:
         if literal in lowered:
             for found in _compiled(b"(?P<word>" + word + b")" + _CLOSE + _OPERATOR).finditer(lowered):
                 yield _Found(found.start(), found.end(), found["word"], found)
@@ -124,7 +125,11 @@ def _value(text: bytes, lowered: bytes, found: _Found, kind: TextKind) -> _Value
     operator = found.operator
     if operator["xml"]:
         return _element(text, lowered, found)
-    if operator["op"] == b":" and (block := _compiled(_BLOCK).match(text, found.end)):
+    if (
+        kind is not TextKind.CODE
+        and operator["op"] == b":"
+        and (block := _compiled(_BLOCK).match(text, found.end))
+    ):
         return _block(text, found.start - len(name), block.end())
     if quoted := _compiled(_QUOTED).match(text, found.end):
         return _quoted(text, quoted, found)

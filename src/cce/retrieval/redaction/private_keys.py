@@ -60,11 +60,18 @@ def _end_of_block(text: bytes, start: int, limit: int) -> int:
             position = header.end()
             continue
         run = _compiled(_RUN).match(text, position, limit)
-        if run is None or not (len(run[0]) >= _MIN_RUN or (is_body and _is_alone(text, run.end()))):
+        if run is None:
+            break
+        is_last = is_body and _n_lines(text[end:position]) < 2 and _is_alone(text, run.end())
+        if len(run[0]) < _MIN_RUN and not is_last:
             break
         is_body = True
         end = position = run.end()
     return end
+
+
+def _n_lines(between: bytes) -> int:
+    return between.count(b"\n") + between.count(b"\\n")
 
 
 def _is_alone(text: bytes, end: int) -> bool:

@@ -1,9 +1,9 @@
 """Secrets that their shape or their place gives away: tokens of today, URLs, webhooks, headers.
 
 Each row has a literal that every match holds, as looking for it is the fastest way to find none, and a
-pattern whose group `secret` is replaced, or the whole match where it has none. Every repeat without a
-limit is the last thing of its pattern or ends at a sign it cannot hold, so that no row reads a text
-more than a fixed number of times.
+pattern with one group: `body` is replaced with all before it, `secret` and `path` alone, `random` and
+`mixed` only if what they hold looks like a secret. Every repeat without a limit is the last thing of its
+pattern or ends at a sign it cannot hold, so that no row reads a text more than a fixed number of times.
 """
 
 from __future__ import annotations
@@ -74,16 +74,16 @@ _WEBHOOKS = (
     _Row(
         "WEBHOOK",
         b"hooks.slack.com/",
-        rb"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<secret>[A-Za-z0-9+/_-]{20,})",
+        rb"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<path>[A-Za-z0-9+/_-]{20,})",
     ),
-    _Row("WEBHOOK", b"/webhooks/", rb"/api/(?:v[0-9]+/)?webhooks/(?P<secret>[0-9]{5,}/[A-Za-z0-9_-]{20,})"),
+    _Row("WEBHOOK", b"/webhooks/", rb"/api/(?:v[0-9]+/)?webhooks/(?P<path>[0-9]{5,}/[A-Za-z0-9_-]{20,})"),
     _Row(
         "WEBHOOK",
         b"webhook",
-        rb"office(?:365)?\.com/webhook(?:b2)?/(?P<secret>[A-Za-z0-9@-]{8,200}/" + _URL + rb"{8,})",
+        rb"office(?:365)?\.com/webhook(?:b2)?/(?P<path>[A-Za-z0-9@-]{8,200}/" + _URL + rb"{8,})",
     ),
-    _Row("WEBHOOK", b"/messages?key=", rb"/messages\?(?P<secret>key=" + _URL + rb"{20,})"),
-    _Row("WEBHOOK", b"/hooks/catch/", rb"/hooks/catch/(?P<secret>[0-9]{4,}/[A-Za-z0-9]{5,})"),
+    _Row("WEBHOOK", b"/messages?key=", rb"/messages\?(?P<path>key=" + _URL + rb"{20,})"),
+    _Row("WEBHOOK", b"/hooks/catch/", rb"/hooks/catch/(?P<path>[0-9]{4,}/[A-Za-z0-9]{5,})"),
     _Row(
         "TELEGRAM_TOKEN",
         b"api.telegram.org/",
@@ -115,7 +115,7 @@ _COMMANDS = (
         rb"machine[ \t]+[^\s]{1,128}\s+login\s+[^\s]{1,128}\s+password\s+(?P<secret>[^\s]{8,})",
     ),
 )
-_ROWS = (*_TOKENS, *_WEBHOOKS, *_HEADERS, *_COMMANDS)
+ROWS = (*_TOKENS, *_WEBHOOKS, *_HEADERS, *_COMMANDS)
 
 _AUTHORITY = rb"://([^\s:/@\[\]\"'`<>(){}$?#,;|\\]{0,128})(?::([^\s\"'`<>\\]{1,256}))?@"
 _PORT = rb"[0-9]{1,5}(?:[/?#,]|\Z)"
@@ -127,7 +127,7 @@ _MIN_PASSWORD = 4
 
 def redact_shapes(text: bytes) -> bytes:
     """`text` with a mark in place of each secret of these shapes."""
-    for row in _ROWS:
+    for row in ROWS:
         if row.literal in text:
             text = _compiled(row.pattern).sub(_marker(row.label), text)
     if b"://" in text and b"@" in text:
@@ -151,11 +151,17 @@ class _Marker:
         if "body" in groups:  # a token, which goes with its prefix
             return found[0] if is_kept(found["body"]) else self._mark
         ((name, secret),) = groups.items()
-        is_harmless = is_kept(secret) or (
-            name != "secret" and not is_random(secret, is_mixed=name == "mixed")
-        )
         start, end = (place - found.start() for place in found.span(name))
-        return found[0] if is_harmless else found[0][:start] + self._mark + found[0][end:]
+        return found[0] if _is_harmless(name, secret) else found[0][:start] + self._mark + found[0][end:]
+
+
+def _is_harmless(group: str, secret: bytes) -> bool:
+    """What the group of a row says of the secret: a `path` has it at its end, `secret` is sure of it."""
+    if group == "path":
+        return is_kept(secret) or is_kept(secret.rstrip(b"/").rpartition(b"/")[2])
+    if group == "secret":
+        return is_kept(secret)
+    return not is_random(secret, is_mixed=group == "mixed")
 
 
 def _without_credentials(found: re.Match[bytes]) -> bytes:

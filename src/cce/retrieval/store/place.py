@@ -10,6 +10,7 @@ import os
 
 from cce.atomic import link_below, write_below
 from cce.errors import StoreError
+from cce.files import writing
 from cce.quoting import on_one_line
 
 _FOLDER = ".cce"
@@ -43,12 +44,9 @@ def make_store_folder(directory: str) -> str:
     """
     path = store_beside(directory)
     folder = os.path.dirname(path)
-    try:
+    with writing(folder, StoreError, "cannot be made: {}; name a writable place with --store FILE"):
         os.makedirs(folder, exist_ok=True)
         rules = os.path.join(folder, ".gitignore")
         if not os.path.lexists(rules):
             write_below(directory, (_FOLDER, ".gitignore"), b"*\n")
-    except OSError as exc:
-        fault = f"{folder}: cannot be made: {exc.strerror or exc}"
-        raise StoreError(f"{fault}; name a writable place with --store FILE") from exc
     return path

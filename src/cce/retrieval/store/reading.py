@@ -22,6 +22,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from cce.domain.chunk import Chunk
 from cce.domain.redaction import Redaction
 from cce.errors import StoreError
+from cce.files import reason
 from cce.quoting import on_one_line, quoted
 from cce.retrieval.embedding.contract import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
@@ -97,10 +98,11 @@ def read_store(path: str) -> Store:
     """The store at `path`; raises StoreError. No embedder is asked for anything yet."""
     try:
         text = _read_regular_file(path)
-        return _store_of(_parse(text), len(text))
-    except OSError as exc:
+    except (OSError, ValueError) as exc:  # ValueError: a NUL in the path
         way_out = "name another one, or make one with: cce index"
-        raise StoreError(f"{on_one_line(path)}: cannot be read: {exc.strerror or exc}; {way_out}") from exc
+        raise StoreError(f"{on_one_line(path)}: cannot be read: {reason(exc)}; {way_out}") from exc
+    try:
+        return _store_of(_parse(text), len(text))
     except StoreError as exc:
         raise StoreError(f"{on_one_line(f'{path}: {exc}')}; {_REMAKE}") from exc
 
@@ -127,10 +129,7 @@ def require_store(path: str) -> None:
 
 def _read_regular_file(path: str) -> bytes:
     """All bytes of one file: a pipe would block, and a device may have no end."""
-    try:
-        mode = os.stat(path).st_mode
-    except ValueError as exc:  # a NUL in the path
-        raise OSError(str(exc)) from exc
+    mode = os.stat(path).st_mode
     if stat.S_ISDIR(mode):
         raise OSError("it is a directory, a store is a file in one such as .cce/index.json")
     if not stat.S_ISREG(mode):

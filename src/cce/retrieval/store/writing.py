@@ -15,6 +15,7 @@ from cce.atomic import write_atomically, write_below
 from cce.domain.chunk import Chunk
 from cce.domain.redaction import Redaction
 from cce.errors import EmbedderError, StoreError
+from cce.files import writing
 from cce.quoting import on_one_line, quoted
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.store.layout import FORMAT_VERSION, HASH, path_fault
@@ -23,6 +24,8 @@ from cce.retrieval.store.reading import require_store
 
 if TYPE_CHECKING:
     from cce.retrieval.embedding.contract import FloatMatrix
+
+_FAULT = "cannot be written: {}; what was there is untouched, name another file with --store"
 
 
 def write_store(
@@ -41,21 +44,17 @@ def write_store(
     store or an empty file is replaced.
     """
     require_store(path)
-    try:
-        _check_paths(index)
-        pieces = _encode(index, _checked_embeddings(index), file_digests, redaction)
-        size = _Size()
-        if default_of is None:
-            write_atomically(path, size.count(pieces))
-        else:
-            write_below(default_of, STORE, size.count(pieces))
-    except OSError as exc:
-        fault = f"cannot be written: {exc.strerror or exc}"
-        raise StoreError(
-            f"{on_one_line(path)}: {fault}; what was there is untouched, name another file with --store"
-        ) from exc
-    except StoreError as exc:
-        raise StoreError(f"{on_one_line(path)}: not written: {exc}") from exc
+    size = _Size()
+    with writing(path, StoreError, _FAULT):
+        try:
+            _check_paths(index)
+            pieces = size.count(_encode(index, _checked_embeddings(index), file_digests, redaction))
+            if default_of is None:
+                write_atomically(path, pieces)
+            else:
+                write_below(default_of, STORE, pieces)
+        except StoreError as exc:
+            raise StoreError(f"{on_one_line(path)}: not written: {exc}") from exc
     return size.n_bytes
 
 

@@ -1,4 +1,4 @@
-"""Counting tokens in arrays: the same counts as `token_counts.count_span_tokens` gives.
+"""Counting tokens in arrays: the same counts as `indexing.counting.count_span_tokens` gives.
 
 Texts may be spans of others, which may lie in each other, such as a class and its methods: what they
 share is tokenised once. Where they lie in each other very deep, `nests` counts them. Work goes on in blocks
@@ -19,7 +19,7 @@ from cce.retrieval.indexing.token_counts import (
     SharedVocabulary,
     SpannedText,
     TokenCounts,
-    merge_token_counts,
+    joined_token_counts,
 )
 
 _BLOCK_BYTES = 1 << 20
@@ -30,7 +30,7 @@ _MIN_DEPTH = 8
 
 def count_span_tokens(texts: Iterable[SpannedText]) -> TokenCounts:
     """The token counts of all spans of all texts, in that order; every text is tokenised once."""
-    return merge_token_counts([_count_block(block) for block in _blocks(texts)])
+    return joined_token_counts([_count_block(block) for block in _blocks(texts)], renamed)
 
 
 class SharedCounter:
@@ -99,7 +99,7 @@ def _count_between(text: bytes, bounds: IntVector) -> TokenCounts:
     parts = [
         _count_occurrences(found, firsts[group], lasts[group]) for group in _groups(np.cumsum(lasts - firsts))
     ]
-    return without_unused_words(merge_token_counts(parts))  # some words are in no span
+    return without_unused_words(joined_token_counts(parts, renamed))  # some words are in no span
 
 
 def _cutting(found: Occurrences, bounds: IntVector, firsts: IntVector, lasts: IntVector) -> IntVector:

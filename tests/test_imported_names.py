@@ -4,9 +4,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tree_sitter import Node, Parser
-from tree_sitter_language_pack import get_language
 
+from cce.retrieval.chunking.grammars import load_language
 from cce.retrieval.chunking.imports import without_extension
+from cce.retrieval.chunking.languages import language_pack
 from cce.retrieval.chunking.treesitter import chunk_file
 
 
@@ -192,7 +193,9 @@ REQUIRES = [
 @given(st.lists(st.sampled_from(REQUIRES), max_size=20).map("".join))
 def test_nested_requires_each_give_the_first_string_in_them(source: str) -> None:
     names: list[str] = []
-    for call in preorder(Parser(get_language("ruby")).parse(source.encode()).root_node):
+    pack = language_pack("m.rb")
+    assert pack is not None
+    for call in preorder(Parser(load_language(pack)).parse(source.encode()).root_node):
         if call.type == "call" and call.children[0].text in (b"require", b"require_relative"):
             assert call.children[0].type == "identifier"
             lists = [child for child in call.children if child.type == "argument_list"]

@@ -1,0 +1,72 @@
+"""One figure in, the text of its cell out: what every format for people writes alike.
+
+What a reader cannot be given is `n/a`: a mean over no case, bounds of a single case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from cce.numerals import format_score, format_signed, ordering_key
+
+if TYPE_CHECKING:
+    from cce.domain.ranking_account import Share
+
+UNDEFINED = "n/a"
+
+
+def unsigned(value: float | None) -> str:
+    """Six decimals: a score or a p value."""
+    return UNDEFINED if value is None else format_score(value)
+
+
+def signed(value: float | None) -> str:
+    """Six decimals with a sign: a difference."""
+    return UNDEFINED if value is None else format_signed(value)
+
+
+def number(value: int | None) -> str:
+    """A count."""
+    return UNDEFINED if value is None else str(value)
+
+
+def bounds(low: float | None, high: float | None) -> str:
+    """`[0.100000, 0.300000]`: an interval of scores."""
+    return UNDEFINED if low is None or high is None else f"[{format_score(low)}, {format_score(high)}]"
+
+
+def signed_bounds(low: float | None, high: float | None) -> str:
+    """`[-0.100000, +0.300000]`: an interval of differences."""
+    return UNDEFINED if low is None or high is None else f"[{format_signed(low)}, {format_signed(high)}]"
+
+
+def first_rank(rank: int | None) -> str:
+    """The rank of the first relevant result, 1-based."""
+    return "none" if rank is None else str(rank)
+
+
+def direction(delta: float | None) -> int:
+    """1 for better, -1 for worse, 0 for what is undefined or prints as 0."""
+    micro = 0 if delta is None else ordering_key(delta)
+    return (micro > 0) - (micro < 0)
+
+
+def percent(fraction: float) -> str:
+    """`fraction` as a percentage with two decimals, rounded half away from zero on 1e-6: `12.35%`."""
+    whole, rest = divmod((ordering_key(fraction) + 50) // 100, 100)
+    return f"{whole}.{rest:02d}%"
+
+
+def micro_shares(shares: Iterable[Share]) -> list[int]:
+    """The shares of a score in units of 1e-6, which sum to the score as it prints.
+
+    Each is the difference of two rounded running sums, so the last digit of one may be off by one.
+    Example: three shares of 0.3333334 print as 333333, 333334 and 333333, and their score as 1000000.
+    """
+    micros, total, rounded = [], 0.0, 0
+    for share in shares:
+        total += share.value
+        micros.append(ordering_key(total) - rounded)
+        rounded += micros[-1]
+    return micros
