@@ -32,6 +32,7 @@ PAGES = (
     INDEX,
     *sorted(set((ROOT / "eval").glob("*.md")) - {INDEX}),
     ROOT / "eval/benchmarks/README.md",
+    ROOT / "eval/hardening/README.md",
 )
 
 # Pages that another change brings: a link to them is no fault, whether they are there yet or not.
