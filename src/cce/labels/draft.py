@@ -59,7 +59,7 @@ def parse_queries(raw: bytes, place: str) -> Queries:
 
 
 def _query_of(text: str) -> str | None:
-    from pydantic_core import from_json
+    from pydantic_core import from_json  # plain queries need none
 
     raw = text.encode()
     try:
