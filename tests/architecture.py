@@ -53,6 +53,9 @@ def drawing() -> str:
 
 def _house() -> Iterator[str]:
     for n, layer in enumerate(layers()):
+        if len(layer) > 1 and not any((PACKAGE / name).is_dir() for name in layer):
+            yield f"{_BELOW} " + f" {_BESIDE} ".join(f"{name}.py" for name in layer)
+            continue
         for m, name in enumerate(layer):
             sign = _BESIDE if m else _BELOW if n else " "
             first, *others = _room(PACKAGE / name)

@@ -11,12 +11,11 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from cce.domain.chunk import Chunk
-from cce.domain.ranking import Ranking
+from cce.domain.ranking import Chunk, Ranking
 from cce.measurement.matching.spans import LineWeights
 from cce.numerals import ordering_key
 from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file
-from cce.retrieval.embedding.contract import Embedder
+from cce.retrieval.embedding.catalog import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.indexing.index import Index, SegmentIndex
 from cce.retrieval.indexing.segmenting import build_segment

@@ -35,18 +35,6 @@ BLOCK = re.compile(
 
 PACKAGES = sorted(file.parent for file in PACKAGE.rglob("__init__.py"))
 
-# Classes of one name, and why they may be two.
-SAME_NAME = {
-    "BackendEvidence": "what was computed, and its schema in a saved report",
-    "CaseRow": "a row of a table, and its schema in a saved report",
-    "DifferenceEvidence": "what was computed, and its schema in a saved report",
-    "Interval": "what was computed, and its schema in a saved report",
-    "Move": "a case that moved, and a label that did: one is to be renamed",
-    "Postings": "an index's arrays, and the part of them that labels read",
-    "SliceDifference": "what was computed, and its schema in a saved report",
-    "_Part": "private to each module",
-}
-
 
 def shown(path: Path) -> str:
     return path.relative_to(SOURCES).as_posix()
@@ -80,9 +68,7 @@ def test_no_two_classes_share_a_name() -> None:
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 found[node.name].append(module)
-    twice = {name: places for name, places in found.items() if len(places) > 1}
-    assert {name: places for name, places in twice.items() if name not in SAME_NAME} == {}
-    assert set(SAME_NAME) - set(twice) == set(), "no longer there twice: take it off SAME_NAME"
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}
 
 
 def test_imports_go_round_in_no_circle() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cce.domain.benchmark import BackendBenchmark, Benchmark, Latency, Spread, TokenSaving
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.errors import CorpusError
 from cce.report.json.benchmark import render_benchmark_json
 from cce.report.text.benchmark import render_benchmark_text

@@ -19,6 +19,7 @@ from cce.retrieval.backends.hybrid import HybridBackend
 from cce.retrieval.backends.vector import VectorBackend, query_cosines
 from cce.retrieval.chunking.treesitter import chunk_file
 from cce.retrieval.embedding.hashing import HashEmbedder
+from cce.retrieval.indexing.directory import index_directory
 from cce.retrieval.indexing.index import Index
 from corpora import all_scores, build_index, index_chunks, index_files, index_texts, make_chunk, paths
 
@@ -224,3 +225,21 @@ def test_filtering_before_the_cut_keeps_the_order_of_the_whole(texts: list[str],
         everything = backend.rank(Query("alpha beta"), len(texts))
         kept = [hit for hit in everything if int(hit.chunk.file_path.partition(".")[0]) in allowed]
         assert list(backend.rank(Query("alpha beta", allowed), 3)) == kept[:3]
+
+
+def test_the_text_of_a_place_is_its_lines_with_their_ends() -> None:
+    index = index_files({"m.txt": "one\ntwo\nthree"})
+    assert index.text("m.txt", 2, 3) == b"two\nthree\n"
+    assert index.text("m.txt", 3, 9) == b"three\n"
+    assert index.text("m.txt", 4, 9) == index.text("absent.txt", 1, 9) == b""
+
+
+def test_a_line_outside_all_chunks_has_no_text_and_one_in_two_chunks_has_it_once() -> None:
+    index = index_files({"m.py": "import os\nclass K:\n    def f(): pass\n"})
+    assert index.text("m.py", 1, 3) == b"class K:\n    def f(): pass\n"
+
+
+def test_an_index_of_a_directory_knows_its_root_and_one_of_chunks_has_none(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a")
+    assert index_directory(str(tmp_path), lambda *_: None).index.root == str(tmp_path)
+    assert index_chunks([make_chunk("a.txt", "a")]).root is None

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from cce.domain.chunk import Chunk
 from cce.domain.findings import Finding, Lint
+from cce.domain.ranking import Chunk
 from cce.labels.coverage import AnchoredChunks, ceiling
 from cce.labels.giveaways import quoted_file_name
 from cce.labels.lint import lint_set

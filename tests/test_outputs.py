@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from cce.cli.main import main
-from cce.report.catalog import RENDERERS
-from cce.report.marks import MARKS
+from cce.report.catalog import MARKS, RENDERERS
 from cce.retrieval.corpus.source_files import walk
 from full_reports import FLOOR, MISSED, full_report, gated
 from trees import POSIX_NAMES, link, needs_fifo, plant

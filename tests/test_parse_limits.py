@@ -23,8 +23,8 @@ from cce.retrieval.chunking.limits import (
 )
 from cce.retrieval.chunking.treesitter import chunk_file
 from cce.retrieval.corpus.gitignore import list_files
+from cce.retrieval.counting.counter import count_span_tokens
 from cce.retrieval.indexing import workers
-from cce.retrieval.indexing.counting import count_span_tokens
 from cce.retrieval.indexing.directory import index_directory
 from cce.retrieval.indexing.workers import Batch, process_batch, process_files
 from conftest import Run

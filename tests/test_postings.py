@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cce.retrieval.indexing.arrays.occurrences import distinct_values
-from cce.retrieval.indexing.arrays.terms import used_terms
+from cce.retrieval.counting.arrays.occurrences import distinct_values
+from cce.retrieval.counting.arrays.terms import used_terms
 from cce.retrieval.scoring.arrays.postings import Postings, build_postings
 from corpora import plain_tokens
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cce.measurement.fixtures.reading import read_fixture_set
-from cce.report.json.conformance import render_conformance
+from cce.report.json.listings import render_conformance
 from cce.report.json.report_v2 import render_json
 from cce.report.text.report import render_text
 from cce.retrieval.indexing.directory import index_directory

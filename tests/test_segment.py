@@ -12,19 +12,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.retrieval.chunking.treesitter import chunk_file
-from cce.retrieval.indexing import counting as list_counting
-from cce.retrieval.indexing.arrays import counting
+from cce.retrieval.counting import counter
+from cce.retrieval.counting.arrays import counting
+from cce.retrieval.counting.counter import count_span_tokens, merge_token_counts, without_unused_words
+from cce.retrieval.counting.token_counts import TokenCounter, TokenCounts, cut_token_counts
 from cce.retrieval.indexing.chunk_table import ChunkTable
-from cce.retrieval.indexing.counting import count_span_tokens, merge_token_counts, without_unused_words
 from cce.retrieval.indexing.segment import Segment, cut_segment, join_segments
 from cce.retrieval.indexing.segmenting import build_segment
-from cce.retrieval.indexing.token_counts import (
-    TokenCounter,
-    TokenCounts,
-    cut_token_counts,
-)
 from corpora import plain_tokens
 
 # Two ways to count, in lists and in arrays, that must not differ.
@@ -189,7 +185,7 @@ def test_token_counts_join_and_cut(
     start = data.draw(st.integers(0, len(first) + len(second)))
     end = data.draw(st.integers(start, len(first) + len(second)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(list_counting, "MANY_POSTINGS", many)
+        patch.setattr(counter, "MANY_POSTINGS", many)
         joined = merge_token_counts([count_whole(first), count_whole(second)])
         cut = without_unused_words(cut_token_counts(joined, start, end))
     assert bags(joined) == plain_bags([*first, *second])
@@ -207,7 +203,7 @@ def test_counts_over_one_vocabulary_merge_as_others_do(
     a, b = pickle.loads(pickle.dumps(sent))  # as a worker process hands them over
     assert a.vocabulary is b.vocabulary
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(list_counting, "MANY_POSTINGS", many)
+        patch.setattr(counter, "MANY_POSTINGS", many)
         joined = merge_token_counts([a, count_whole(other), b])
     assert bags(joined) == plain_bags([*first, *other, *second])
     assert set(joined.vocabulary) == {token for bag in bags(joined) for token in bag}
@@ -226,7 +222,7 @@ def test_nested_spans_are_tokenised_once_however_often_they_hold_a_text(
 ) -> None:
     text = b"f " * 400
     nested = [(start, 800) for start in range(0, 800, 2)]  # 400 spans: 160,400 bytes of 800
-    monkeypatch.setattr(list_counting, "tokenize", lambda span: pytest.fail("a span was tokenised"))
-    monkeypatch.setattr(list_counting, "MANY_BYTES", 160_400)
+    monkeypatch.setattr(counter, "tokenize", lambda span: pytest.fail("a span was tokenised"))
+    monkeypatch.setattr(counter, "MANY_BYTES", 160_400)
     counts = count_span_tokens([(text, nested)])
     assert list(counts.counts) == list(range(400, 0, -1))

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from cce.domain.chunk import Chunk
 from cce.domain.query import Query
+from cce.domain.ranking import Chunk
 from cce.domain.redaction import Redaction
 from cce.errors import CceError, EmbedderError, StoreError
 from cce.numerals import format_score
@@ -23,8 +23,7 @@ from cce.retrieval.backends.bm25 import Bm25Backend
 from cce.retrieval.backends.hybrid import HybridBackend
 from cce.retrieval.backends.vector import VectorBackend
 from cce.retrieval.chunking.treesitter import chunk_file, chunk_id
-from cce.retrieval.embedding.catalog import EMBEDDERS
-from cce.retrieval.embedding.contract import Embedder
+from cce.retrieval.embedding.catalog import EMBEDDERS, Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.indexing.directory import index_directory
 from cce.retrieval.indexing.index import Index
@@ -34,7 +33,7 @@ from corpora import build_index
 from oracle import Oracle
 
 if TYPE_CHECKING:
-    from cce.retrieval.embedding.contract import FloatMatrix
+    from cce.retrieval.embedding.catalog import FloatMatrix
 
 DIGEST = "0" * 64
 FILES = {

@@ -35,14 +35,14 @@ from making import make_corpus, questions, read_index
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
-from cce.domain.chunk import Chunk
 from cce.domain.query import Query
+from cce.domain.ranking import Chunk
 from cce.numerals import ordering_keys
 from cce.retrieval.backends.bm25 import Bm25Backend, bm25_scores
 from cce.retrieval.backends.vector import VectorBackend
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.indexing.index import Index
-from cce.retrieval.scoring.okapi import K1, B
+from cce.retrieval.scoring.scorer import K1, B
 from cce.tokens import tokenize
 
 K = 10

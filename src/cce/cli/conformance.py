@@ -45,8 +45,8 @@ def command(output: str | None, corpus: CorpusChoice) -> None:
 
     Two implementations that agree on this list cut the same corpus into the same chunks.
     """
-    from cce.report.json.conformance import render_conformance
-    from cce.report.marks import CONFORMANCE_MARK
+    from cce.report.catalog import CONFORMANCE_MARK
+    from cce.report.json.listings import render_conformance
     from cce.usecases.conformance import list_chunks
     from cce.usecases.corpora import corpus_of
 
@@ -83,7 +83,7 @@ def _write(output: str | None, place: str, content: bytes) -> None:
 def _require_default() -> None:
     """Raise UsageError if the default output is a link, or a file that cce did not write."""
     from cce.atomic import link_below
-    from cce.report.marks import CONFORMANCE_MARK
+    from cce.report.catalog import CONFORMANCE_MARK
 
     if link_below(os.curdir, (DEFAULT_OUTPUT,)) is not None:
         fault = "is a link, and a default output is not written through one"

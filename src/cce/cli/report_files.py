@@ -22,7 +22,7 @@ from cce.errors import UsageError
 from cce.files import reason, write_file
 from cce.quoting import on_one_line
 from cce.registry import unknown_name
-from cce.report.marks import MARKS
+from cce.report.catalog import MARKS
 
 STANDARD_OUTPUT = "-"
 

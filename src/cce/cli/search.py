@@ -83,8 +83,8 @@ def command(
     if len(names) > 1:
         raise UsageError(f"--backend takes one name here, got {backend!r}")
 
-    from cce.report.json.search import render_search_json
-    from cce.report.text.search import render_search_text
+    from cce.report.json.listings import render_search_json
+    from cce.report.text.listings import render_search_text
     from cce.usecases.search import SearchPlan, run_search
 
     plan = SearchPlan(query, names[0], k, not no_graph, corpus)

@@ -1,4 +1,4 @@
-"""A full report: what every renderer takes, whatever its format shows of it."""
+"""What a report of any format is rendered from; apart from `report`, on which gates are built."""
 
 from __future__ import annotations
 

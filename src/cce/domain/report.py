@@ -1,4 +1,4 @@
-"""A report: everything a renderer shows, with nothing left to compute."""
+"""Reports: everything a renderer shows, with nothing left to compute."""
 
 from __future__ import annotations
 

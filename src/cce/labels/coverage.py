@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from cce.domain.anchor import Anchor
 from cce.domain.case import Case
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.measurement.metrics.ranked import harmonic_mean
 
 IntVector = NDArray[np.int64]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.errors import FixtureError
 from cce.json_text import is_mostly_brackets
 from cce.measurement.fixtures.schema import SCHEMA

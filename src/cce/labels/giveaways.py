@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from cce.domain.anchor import Anchor
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.tokens import tokenize
 
 if TYPE_CHECKING:

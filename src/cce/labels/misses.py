@@ -9,7 +9,7 @@ from functools import cached_property
 from heapq import nsmallest
 
 from cce.domain.anchor import Anchor, LineRange
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.labels.coverage import AnchoredChunks
 from cce.labels.tracking.texts import AnchoredTexts
 from cce.measurement.fixtures.notices import IndexedNames

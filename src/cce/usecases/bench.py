@@ -19,9 +19,8 @@ from typing import NamedTuple, TypeVar
 
 from cce.domain.benchmark import BackendBenchmark, Benchmark, Latency, Spread, TokenSaving
 from cce.domain.case import FixtureSet
-from cce.domain.chunk import Chunk
 from cce.domain.query import Query
-from cce.domain.ranking import Ranking
+from cce.domain.ranking import Chunk, Ranking
 from cce.errors import CorpusError
 from cce.measurement.fixtures.reading import read_fixture_set
 from cce.retrieval.indexing.directory import IndexedCorpus, Watch

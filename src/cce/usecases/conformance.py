@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.retrieval.indexing.directory import Watch
 from cce.usecases.corpora import CorpusChoice, corpus_of, open_corpus
 

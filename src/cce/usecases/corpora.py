@@ -25,7 +25,7 @@ from cce.work_tree import is_outside
 if TYPE_CHECKING:
     from cce.labels.tracking.texts import AnchoredTexts
     from cce.retrieval.corpus.texts import CorpusTexts
-    from cce.retrieval.embedding.contract import Embedder
+    from cce.retrieval.embedding.catalog import Embedder
     from cce.retrieval.store.reading import Store
 
 # The values of the variable CI: "true" on GitHub, GitLab, CircleCI and Travis; some services set "1".
@@ -188,7 +188,7 @@ def corpus_notices(fixtures: FixtureSet, indexed: IndexedCorpus, read: Mapping[s
 
 def likely_secrets(indexed: IndexedCorpus) -> tuple[str, ...]:
     """A notice that counts likely secrets which the standard rules leave, for runs that write text."""
-    from cce.retrieval.redaction.leftovers import (
+    from cce.retrieval.indexing.leftovers import (
         warn_of_leftovers,  # compiles many patterns; most runs write no text
     )
 

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from cce.domain.chunk import Chunk
 from cce.domain.query import Query
+from cce.domain.ranking import Chunk
 from cce.errors import UsageError
 from cce.labels.draft import PooledChunk, Queries, parse_queries, render_drafts
 from cce.quoting import on_one_line

@@ -1,4 +1,4 @@
-"""Two saved reports in, the scores to compare out: their cases are paired by their ids."""
+"""Two saved reports in, the scores to compare out; cases are paired by id."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _N_SHOWN = 5
 
 
 def choose_backends(old: SavedReport, new: SavedReport, typed: Sequence[str] | None) -> tuple[str, str]:
-    """The backend of each report: as typed, or the only one that can be meant; raises UsageError."""
+    """One backend per report: as typed, or the only possible choice; raises UsageError if there is none."""
     if typed is not None:
         return typed[0], typed[-1]
     if len(old.backends) == len(new.backends) == 1:
@@ -41,7 +41,7 @@ def pair_cases(
 ) -> tuple[BackendScore, BackendScore, int]:
     """Both scores over the same cases in the order of `old`, and how many cases were left out.
 
-    Raises UsageError with what differs, or, with `only_shared`, if nothing is shared.
+    Raises UsageError if the cases differ, or with `only_shared` if no case is shared.
     """
     olds, news = ({name: at for at, name in enumerate(score.ids)} for score in (old, new))
     shared = [name for name, at in olds.items() if name in news and new.ks[news[name]] == old.ks[at]]
@@ -53,7 +53,7 @@ def pair_cases(
         )
     if n_left_out == 0:
         in_order = select_cases(new, [news[name] for name in shared])
-        return old, in_order._replace(means=new.means), 0  # the means as the file has them
+        return old, in_order._replace(means=new.means), 0  # the means of the file
     if not only_shared:
         raise UsageError(
             f"the reports differ in their cases: {'; '.join(_mismatches(old, new))}; compare reports of "
@@ -76,7 +76,7 @@ def _mismatches(old: BackendScore, new: BackendScore) -> list[str]:
 
 
 def same_ids_with_other_k(old: BackendScore, new: BackendScore) -> str:
-    """What to say of two scores that have ids in common, all with different ks; empty if they have none."""
+    """A clause for two scores whose shared ids all have different ks; empty if they share no id."""
     differing = _with_another_k(old, new)
     if not differing:
         return ""
@@ -85,7 +85,7 @@ def same_ids_with_other_k(old: BackendScore, new: BackendScore) -> str:
 
 
 def _with_another_k(old: BackendScore, new: BackendScore) -> list[str]:
-    """Each id that both have, with both ks, where these differ."""
+    """The shared ids whose ks differ, with both ks."""
     news = dict(zip(new.ids, new.ks, strict=True))
     return [
         f"{quoted(name)} ({k} and {news[name]})"

@@ -1,4 +1,4 @@
-"""The `bm25` backend: Okapi BM25, the formula of `cce.retrieval.scoring.okapi`."""
+"""The `bm25` backend: Okapi BM25, the formula of `cce.retrieval.scoring.scorer`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cce.domain.query import Query
 from cce.domain.ranking import Ranking
 from cce.retrieval.backends.contract import CANDIDATES_PER_HIT, hits
 from cce.retrieval.indexing.index import Index
-from cce.retrieval.scoring.okapi import idf
+from cce.retrieval.scoring.scorer import idf
 
 if TYPE_CHECKING:
     from cce.domain.ranking_account import QueryTerm, RankingAccount, Share

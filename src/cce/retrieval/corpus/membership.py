@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 from cce.domain.redaction import Redaction
 from cce.retrieval.corpus.source_files import read_raw, walk
-from cce.retrieval.indexing.directory import IndexedCorpus
 
 _MEANINGFUL_TO_GIT = re.compile(r"[\\*?\[]| (?= *$)")
 
@@ -53,7 +53,16 @@ def _statuses(root: str) -> Iterator[os.stat_result]:
             continue
 
 
-def notices_of_read(indexed: IndexedCorpus, files: Mapping[str, str]) -> tuple[str, ...]:
+class IndexedFiles(Protocol):
+    """A corpus that was indexed, such as an `IndexedCorpus`."""
+
+    root: str
+
+    def holds(self, path: str) -> bool:
+        """Whether the file `path` of the corpus is indexed."""
+
+
+def notices_of_read(indexed: IndexedFiles, files: Mapping[str, str]) -> tuple[str, ...]:
     """A line for each file of this run that is indexed with the corpus; `files` are nouns by path."""
     found = ((path, noun, path_in(indexed.root, path)) for path, noun in files.items())
     return tuple(

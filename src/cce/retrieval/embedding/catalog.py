@@ -1,11 +1,37 @@
-"""The embedders by name, and how one is made."""
+"""What an embedder is, and the embedders by name.
+
+A further embedder is one class that satisfies `Embedder` and one row here, or an entry point of the group
+`cce.embedders`. `checking` makes them and holds those of other packages to their laws.
+"""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from cce.registry import Registry
-from cce.retrieval.embedding.contract import Embedder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    FloatVector = NDArray[np.float64]
+    FloatMatrix = NDArray[np.float64]
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors, always the same ones for the same text."""
+
+    @property
+    def name(self) -> str:
+        """What reports and stores call it."""
+
+    @property
+    def dimension(self) -> int:
+        """Width of every vector; asking may cost a first call of a model."""
+
+    def embed(self, texts: Sequence[bytes]) -> FloatMatrix:
+        """float64[n_texts, dimension], one row per text, each of norm 1 or all zero; raises EmbedderError."""
 
 
 class EmbedderFactory(Protocol):
@@ -14,7 +40,7 @@ class EmbedderFactory(Protocol):
     def __call__(self, *, model: str | None = None) -> Embedder:
         """The embedder for `model`, or for its own default; one without models ignores the name.
 
-        An embedder with models shows the one in use as its attribute `model`: stores record it.
+        An embedder with models has the one in use as its attribute `model`: stores record it.
         """
 
 

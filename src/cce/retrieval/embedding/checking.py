@@ -14,7 +14,7 @@ from cce.registry import ask_plug_in
 from cce.retrieval.embedding.catalog import EMBEDDERS
 
 if TYPE_CHECKING:
-    from cce.retrieval.embedding.contract import Embedder, FloatMatrix
+    from cce.retrieval.embedding.catalog import Embedder, FloatMatrix
 
 # float32 models give norms within about 1e-6 of 1.
 _NORM_TOLERANCE = 1e-5

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from cce.tokens import tokenize
 
 if TYPE_CHECKING:
-    from cce.retrieval.embedding.contract import FloatMatrix
+    from cce.retrieval.embedding.catalog import FloatMatrix
 
 DIMENSION = 256
 FNV_OFFSET = 0xCBF29CE484222325

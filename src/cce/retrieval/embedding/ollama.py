@@ -27,7 +27,7 @@ from cce.quoting import on_one_line
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse, PoolManager
 
-    from cce.retrieval.embedding.contract import FloatMatrix
+    from cce.retrieval.embedding.catalog import FloatMatrix
 
 DEFAULT_MODEL = "nomic-embed-text"
 DEFAULT_URL = "http://localhost:11434"

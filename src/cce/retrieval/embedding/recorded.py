@@ -14,7 +14,7 @@ from cce.errors import EmbedderError, UnknownNameError
 from cce.retrieval.embedding.checking import make_embedder
 
 if TYPE_CHECKING:
-    from cce.retrieval.embedding.contract import Embedder, FloatMatrix
+    from cce.retrieval.embedding.catalog import Embedder, FloatMatrix
 
 _WAY_OUT = "rank with --backend bm25, or index again with an embedder of this machine"
 

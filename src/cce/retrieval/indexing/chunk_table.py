@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import overload
 
-from cce.domain.chunk import Chunk
-from cce.retrieval.indexing.flat import Ints
+from cce.domain.ranking import Chunk
+from cce.retrieval.counting.flat import Ints
 
 
 class ChunkTable(Sequence[Chunk]):

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from cce.domain.redaction import Redaction
 from cce.retrieval.chunking.limits import seconds_per_file
 from cce.retrieval.corpus.source_files import SkipReason, read_raw, walk, why_absent
-from cce.retrieval.embedding.contract import Embedder
+from cce.retrieval.embedding.catalog import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.indexing.cache import Cache
 from cce.retrieval.indexing.index import Index, SegmentIndex
 from cce.retrieval.indexing.segment import Segment, merge_segments
 
 if TYPE_CHECKING:
-    from cce.retrieval.embedding.contract import FloatMatrix
+    from cce.retrieval.embedding.catalog import FloatMatrix
     from cce.retrieval.indexing.workers import Processed
 
 _BATCH = 64
@@ -99,9 +99,9 @@ def index_directory(
         segment, skipped = _process_changed(directory, walked.paths, known, redaction, told)
     if cache is not None and segment is not known:
         cache.save(directory, segment, redaction)
-    index = SegmentIndex(segment, embedder or HashEmbedder())
+    index = SegmentIndex(segment, embedder or HashEmbedder(), root=directory)
     if not isinstance(index.embedder, HashEmbedder):
-        index = SegmentIndex(segment, index.embedder, _embed_all(index, watch))
+        index = SegmentIndex(segment, index.embedder, _embed_all(index, watch), directory)
     return IndexedCorpus(directory, index, {**walked.skipped, **skipped}, walked.notices, redaction)
 
 

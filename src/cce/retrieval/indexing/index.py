@@ -10,18 +10,18 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
+from cce.retrieval.counting.token_counts import MANY_POSTINGS
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.indexing.chunk_table import ChunkTable
 from cce.retrieval.indexing.graph import ImportGraph
 from cce.retrieval.indexing.segment import Segment, spanned_texts
-from cce.retrieval.indexing.token_counts import MANY_POSTINGS
 from cce.retrieval.scoring.ordering import id_ranks
 from cce.retrieval.scoring.scorer import ListScorer
 from cce.tokens import estimate_tokens
 
 if TYPE_CHECKING:
-    from cce.retrieval.embedding.contract import Embedder, FloatMatrix
+    from cce.retrieval.embedding.catalog import Embedder, FloatMatrix
     from cce.retrieval.scoring.arrays.hash_vectors import HashVectors
     from cce.retrieval.scoring.arrays.postings import Postings
     from cce.retrieval.scoring.scorer import Scorer
@@ -40,16 +40,19 @@ class Index:
         file_tokens: Mapping[str, int],
         embedder: Embedder,
         embeddings: FloatMatrix | None = None,
+        root: str | None = None,
     ) -> None:
         """`chunks` in index order; `file_imports` leaves out files without any.
 
         `embeddings`, float64[n_chunks, dimension], are what `embedder` gave for the chunks; without
-        them it is asked when a query first needs them.
+        them it is asked when a query first needs them. `root` is the directory that was indexed; a
+        store has none.
         """
         self.chunks = ChunkTable.of(chunks)
         self.file_imports = file_imports
         self._file_tokens = file_tokens
         self.embedder = embedder
+        self.root = root
         self._given_embeddings = embeddings
 
     @property
@@ -65,7 +68,7 @@ class Index:
     @cached_property
     def postings(self) -> Postings:
         """Token counts of every chunk."""
-        from cce.retrieval.indexing.arrays.counting import count_span_tokens
+        from cce.retrieval.counting.arrays.counting import count_span_tokens
         from cce.retrieval.scoring.arrays.postings import invert
 
         return invert(count_span_tokens(spanned_texts(self.chunks)))
@@ -112,6 +115,21 @@ class Index:
         """
         return [self.chunks[position] for position in self.chunks.outer_positions_of(path)]
 
+    def text(self, path: str, first_line: int, last_line: int) -> bytes:
+        """The lines `first_line` to `last_line` of a file, 1-based and inclusive, as UTF-8 with their ends.
+
+        Only indexed text: a line in no chunk is left out, and of chunks that share a line the first one
+        in index order gives it. So a directory and a store of it answer alike.
+        """
+        lines: dict[int, bytes] = {}
+        for chunk in self.outer_chunks_of(path):
+            if chunk.end_line < first_line or last_line < chunk.start_line:
+                continue
+            for number, line in enumerate(chunk.content.split(b"\n"), start=chunk.start_line):
+                if first_line <= number <= last_line:
+                    lines.setdefault(number, line)
+        return b"".join(lines[number] + b"\n" for number in sorted(lines))
+
     @cached_property
     def graph(self) -> ImportGraph:
         """Which indexed file imports which."""
@@ -121,14 +139,21 @@ class Index:
 class SegmentIndex(Index):
     """An index of files just chunked, or read from the cache: its tokens are counted already."""
 
-    def __init__(self, segment: Segment, embedder: Embedder, embeddings: FloatMatrix | None = None) -> None:
-        """`embeddings` as for Index."""
+    def __init__(
+        self,
+        segment: Segment,
+        embedder: Embedder,
+        embeddings: FloatMatrix | None = None,
+        root: str | None = None,
+    ) -> None:
+        """`embeddings` and `root` as for Index."""
         super().__init__(
             segment.chunk_table(),
             {path: names for path, names in zip(segment.paths, segment.imports, strict=True) if names},
             {},
             embedder,
             embeddings,
+            root,
         )
         self.segment = segment
 

@@ -10,11 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import groupby
 from typing import NamedTuple, cast
 
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.retrieval.chunking.languages import CHUNK_KINDS, language_name
-from cce.retrieval.indexing.chunk_table import ChunkTable
-from cce.retrieval.indexing.counting import merge_token_counts, without_unused_words
-from cce.retrieval.indexing.flat import (
+from cce.retrieval.counting.counter import merge_token_counts, without_unused_words
+from cce.retrieval.counting.flat import (
     ByteSlices,
     Ints,
     concatenated,
@@ -22,11 +21,8 @@ from cce.retrieval.indexing.flat import (
     owners_of,
     shifted,
 )
-from cce.retrieval.indexing.token_counts import (
-    SpannedText,
-    TokenCounts,
-    cut_token_counts,
-)
+from cce.retrieval.counting.token_counts import SpannedText, TokenCounts, cut_token_counts
+from cce.retrieval.indexing.chunk_table import ChunkTable
 from cce.tokens import estimate_tokens
 
 _ID_DIGITS = 16

@@ -8,10 +8,10 @@ from itertools import chain
 
 from cce.retrieval.chunking.languages import CHUNK_KINDS
 from cce.retrieval.chunking.treesitter import ID_BYTES, ChunkedFile, chunk_id
-from cce.retrieval.indexing.counting import count_span_tokens
-from cce.retrieval.indexing.flat import starts_of
+from cce.retrieval.counting.counter import count_span_tokens
+from cce.retrieval.counting.flat import starts_of
+from cce.retrieval.counting.token_counts import TokenCounter
 from cce.retrieval.indexing.segment import Segment
-from cce.retrieval.indexing.token_counts import TokenCounter
 
 _KIND_NUMBERS = {kind: number for number, kind in enumerate(CHUNK_KINDS)}
 

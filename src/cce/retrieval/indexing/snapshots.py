@@ -20,9 +20,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from cce.retrieval.indexing.flat import ByteSlices, Ints, starts_of
+from cce.retrieval.counting.flat import ByteSlices, Ints, starts_of
+from cce.retrieval.counting.token_counts import TokenCounts
 from cce.retrieval.indexing.segment import Segment
-from cce.retrieval.indexing.token_counts import TokenCounts
 
 _MAGIC = b"cce segment 3\n"
 _LENGTH = struct.Struct("<Q")

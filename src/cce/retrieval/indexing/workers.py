@@ -32,10 +32,10 @@ from cce.retrieval.chunking.limits import (
 )
 from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file
 from cce.retrieval.corpus.source_files import SkipReason, read_raw, scrub
-from cce.retrieval.indexing.counting import count_span_tokens
+from cce.retrieval.counting.counter import count_span_tokens
+from cce.retrieval.counting.token_counts import MANY_BYTES, TokenCounter
 from cce.retrieval.indexing.segment import Segment, join_segments, merge_segments
 from cce.retrieval.indexing.segmenting import build_segment
-from cce.retrieval.indexing.token_counts import MANY_BYTES, TokenCounter
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -94,7 +94,7 @@ def process_files(
     sizes = [_size(root, path) for path in paths]
     count_tokens: TokenCounter = count_span_tokens
     if sum(sizes) >= MANY_BYTES:  # imported here, once for all workers that are forked
-        from cce.retrieval.indexing.arrays.counting import SharedCounter
+        from cce.retrieval.counting.arrays.counting import SharedCounter
 
         count_tokens = SharedCounter()  # every process has a vocabulary of its own in the end
     batches = [Batch(root, group, redaction, count_tokens, parse_seconds) for group in _group(paths, sizes)]

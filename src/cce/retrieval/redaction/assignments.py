@@ -15,8 +15,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from cce.retrieval.redaction.standard import value_span
-from cce.retrieval.redaction.text_kinds import TextKind, kind_of
-from cce.retrieval.redaction.values import is_literal, is_mixed, is_random, is_wordy
+from cce.retrieval.redaction.values import TextKind, is_literal, is_mixed, is_random, is_wordy, kind_of
 
 _compiled = cache(re.compile)
 

@@ -1,16 +1,40 @@
 """Values: whether what is assigned to a name that promises a secret is one.
 
-Not a secret are the standard rules' placeholders, and references to a value that is kept elsewhere.
+The standard rules' placeholders are no secrets, nor are references to a value that is kept elsewhere. The
+kind of a text, by its path, says whether a bare word behind `=` or `:` is a literal.
 """
 
 from __future__ import annotations
 
 import re
+from enum import Enum
 from functools import cache
 
 from cce.retrieval.redaction.standard import is_placeholder
 
 _compiled = cache(re.compile)
+
+_SETTINGS_TEXT = """
+    yml yaml env ini cfg conf cnf config properties toml tf tfvars hcl editorconfig npmrc pypirc netrc
+    example sample template dist
+"""
+_CODE_TEXT = """
+    py pyi pyx js jsx mjs cjs ts tsx mts cts rb rs c h cc cpp cxx hpp hh go java kt kts cs php swift
+    scala lua pl pm dart ex exs erl hs ml clj m mm vue svelte groovy gradle r jl zig nim sol ipynb css
+    scss less html htm xhtml erb ejs hbs jinja j2 json map
+"""
+
+_SETTINGS = frozenset(_SETTINGS_TEXT.split())
+_CODE = frozenset(_CODE_TEXT.split())
+
+
+class TextKind(Enum):
+    """Settings have literals only, code has expressions; other text, such as prose, may have both."""
+
+    SETTINGS = 1
+    CODE = 2
+    OTHER = 3
+
 
 _REFERENCE = rb"""(?x)
       \$[A-Za-z_][A-Za-z0-9_]*\Z                                 # $NAME
@@ -90,3 +114,12 @@ def _n_changes(part: bytes) -> int:
 def _is_one_character(value: bytes) -> bool:
     """Whether its letters are all alike, as in XXXX-XXXX."""
     return len(set(value) - set(b"-_./ +=")) <= 1
+
+
+def kind_of(path: str) -> TextKind:
+    """The kind of the text in the file `path`."""
+    name = path.rpartition("/")[2].lower()
+    extension = name.rpartition(".")[2]
+    if extension in _SETTINGS or name.startswith(".env"):
+        return TextKind.SETTINGS
+    return TextKind.CODE if extension in _CODE and "." in name else TextKind.OTHER

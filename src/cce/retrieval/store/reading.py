@@ -19,12 +19,12 @@ from typing import Annotated, Literal, cast
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.domain.redaction import Redaction
 from cce.errors import StoreError
 from cce.files import reason
 from cce.quoting import on_one_line, quoted
-from cce.retrieval.embedding.contract import Embedder
+from cce.retrieval.embedding.catalog import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.embedding.recorded import RecordedEmbedder
 from cce.retrieval.indexing.index import Index

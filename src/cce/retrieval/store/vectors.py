@@ -13,7 +13,7 @@ from msgspec import Raw
 from cce.errors import StoreError
 
 if TYPE_CHECKING:
-    from cce.retrieval.embedding.contract import FloatMatrix
+    from cce.retrieval.embedding.catalog import FloatMatrix
 
 # Far above the noise of vectors that a producer normalised in single precision, which keep their bits;
 # far below the sixth decimal of a score.

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from cce.atomic import write_atomically, write_below
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.domain.redaction import Redaction
 from cce.errors import EmbedderError, StoreError
 from cce.files import writing
@@ -23,7 +23,7 @@ from cce.retrieval.store.place import STORE
 from cce.retrieval.store.reading import require_store
 
 if TYPE_CHECKING:
-    from cce.retrieval.embedding.contract import FloatMatrix
+    from cce.retrieval.embedding.catalog import FloatMatrix
 
 _FAULT = "cannot be written: {}; what was there is untouched, name another file with --store"
 

@@ -13,7 +13,7 @@ from cce.retrieval.embedding.hashing import DIMENSION, FNV_OFFSET, FNV_PRIME, fn
 from cce.retrieval.scoring.arrays.postings import Postings
 
 if TYPE_CHECKING:
-    from cce.retrieval.embedding.contract import FloatMatrix, FloatVector
+    from cce.retrieval.embedding.catalog import FloatMatrix, FloatVector
 
 _N_COLUMNS = 64  # longer tokens are rare: one by one they cost less than a column for each letter
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from cce.retrieval.indexing.arrays.counting import count_span_tokens
-from cce.retrieval.indexing.token_counts import TokenCounts
+from cce.retrieval.counting.arrays.counting import count_span_tokens
+from cce.retrieval.counting.token_counts import TokenCounts
 
 if TYPE_CHECKING:
-    from cce.retrieval.indexing.arrays.nests import Nests
+    from cce.retrieval.counting.arrays.nests import Nests
 
 IntVector = NDArray[np.int64]
 
@@ -87,7 +87,7 @@ def invert(token_counts: TokenCounts) -> Postings:
 def _nests_of(token_counts: TokenCounts) -> Nests | None:
     if not len(token_counts.reaches):
         return None
-    from cce.retrieval.indexing.arrays.nests import Nests  # few corpora hold one
+    from cce.retrieval.counting.arrays.nests import Nests  # few corpora hold one
 
     return Nests.of(token_counts.reaches)
 

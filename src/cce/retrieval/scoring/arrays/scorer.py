@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from cce.retrieval.scoring.arrays.ordering import IntVector, best_positions
-from cce.retrieval.scoring.okapi import K1, idf, length_norm
+from cce.retrieval.scoring.scorer import K1, idf, length_norm
 
 if TYPE_CHECKING:
-    from cce.retrieval.embedding.contract import Embedder, FloatMatrix, FloatVector
+    from cce.retrieval.embedding.catalog import Embedder, FloatMatrix, FloatVector
     from cce.retrieval.scoring.arrays.postings import IntVector, Postings
 
 

@@ -1,7 +1,7 @@
-"""Counting tokens with the standard library; large inputs go to `arrays.counting`, which imports numpy.
+"""Texts in, their token counts out: in lists for little text, in arrays for much.
 
-Counting here takes one span at a time. `arrays.counting` gives the same counts, in another order of the
-vocabulary; it is faster once numpy has been imported, and tokenises once what spans share.
+`arrays.counting` gives the same counts in another order of the vocabulary. It is faster once numpy has been
+imported, and tokenises once what spans share.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import count
 
-from cce.retrieval.indexing.flat import Ints
-from cce.retrieval.indexing.token_counts import (
+from cce.retrieval.counting.flat import Ints
+from cce.retrieval.counting.token_counts import (
     MANY_BYTES,
     MANY_POSTINGS,
     SpannedText,
     TokenCounts,
-    joined_token_counts,
+    merge_over,
 )
 from cce.tokens import tokenize
 
@@ -26,7 +26,7 @@ def count_span_tokens(texts: Sequence[SpannedText]) -> TokenCounts:
     """The token counts of all spans of all texts, in that order."""
     # Spans nest: a small file may hold its text a thousand times over.
     if sum(end - start for _, spans in texts for start, end in spans) >= MANY_BYTES:
-        from cce.retrieval.indexing.arrays.counting import count_span_tokens
+        from cce.retrieval.counting.arrays.counting import count_span_tokens
 
         return count_span_tokens(texts)
     numbering: defaultdict[bytes, int] = defaultdict(count().__next__)
@@ -44,14 +44,14 @@ def merge_token_counts(parts: Sequence[TokenCounts]) -> TokenCounts:
     """The counts of all texts of `parts`, in that order, over one vocabulary in first-seen order."""
     rename = _renamed
     if len(parts) > 1 and sum(len(part.terms) for part in parts) >= MANY_POSTINGS:
-        from cce.retrieval.indexing.arrays.terms import renamed as rename
-    return joined_token_counts(parts, rename)
+        from cce.retrieval.counting.arrays.terms import renamed as rename
+    return merge_over(rename, parts)
 
 
 def without_unused_words(counts: TokenCounts) -> TokenCounts:
     """The same counts, over the tokens that occur in them."""
     if len(counts.terms) >= MANY_POSTINGS:
-        from cce.retrieval.indexing.arrays.terms import without_unused_words
+        from cce.retrieval.counting.arrays.terms import without_unused_words
 
         return without_unused_words(counts)
     used = sorted(set(counts.terms))

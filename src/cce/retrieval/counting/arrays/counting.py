@@ -1,4 +1,4 @@
-"""Counting tokens in arrays: the same counts as `indexing.counting.count_span_tokens` gives.
+"""Counting tokens in arrays: the same counts as `counter.count_span_tokens` gives.
 
 Texts may be spans of others, which may lie in each other, such as a class and its methods: what they
 share is tokenised once. Where they lie in each other very deep, `nests` counts them. Work goes on in blocks
@@ -12,14 +12,14 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from cce.retrieval.indexing.arrays.occurrences import IntVector, Occurrences, find_occurrences
-from cce.retrieval.indexing.arrays.terms import flat, renamed, without_unused_words
-from cce.retrieval.indexing.token_counts import (
+from cce.retrieval.counting.arrays.occurrences import IntVector, Occurrences, find_occurrences
+from cce.retrieval.counting.arrays.terms import flat, renamed, without_unused_words
+from cce.retrieval.counting.token_counts import (
     MANY_BYTES,
     SharedVocabulary,
     SpannedText,
     TokenCounts,
-    joined_token_counts,
+    merge_over,
 )
 
 _BLOCK_BYTES = 1 << 20
@@ -30,7 +30,7 @@ _MIN_DEPTH = 8
 
 def count_span_tokens(texts: Iterable[SpannedText]) -> TokenCounts:
     """The token counts of all spans of all texts, in that order; every text is tokenised once."""
-    return joined_token_counts([_count_block(block) for block in _blocks(texts)], renamed)
+    return merge_over(renamed, [_count_block(block) for block in _blocks(texts)])
 
 
 class SharedCounter:
@@ -72,7 +72,7 @@ def _blocks(texts: Iterable[SpannedText]) -> Iterator[list[SpannedText]]:
 def _count_block(block: Sequence[SpannedText]) -> TokenCounts:
     """The token counts of the spans of a few texts, or of one nest, over the tokens that occur in them."""
     if is_nest(*block[0]):
-        from cce.retrieval.indexing.arrays.nests import count_nest  # few corpora hold one
+        from cce.retrieval.counting.arrays.nests import count_nest  # few corpora hold one
 
         counts = count_nest(*block[0])
         if counts is not None:
@@ -99,7 +99,7 @@ def _count_between(text: bytes, bounds: IntVector) -> TokenCounts:
     parts = [
         _count_occurrences(found, firsts[group], lasts[group]) for group in _groups(np.cumsum(lasts - firsts))
     ]
-    return without_unused_words(joined_token_counts(parts, renamed))  # some words are in no span
+    return without_unused_words(merge_over(renamed, parts))  # some words are in no span
 
 
 def _cutting(found: Occurrences, bounds: IntVector, firsts: IntVector, lasts: IntVector) -> IntVector:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cce.retrieval.indexing.flat import Ints
-from cce.retrieval.indexing.token_counts import TokenCounts
+from cce.retrieval.counting.flat import Ints
+from cce.retrieval.counting.token_counts import TokenCounts
 
 # Sorting the terms takes as long as a look at so many times as many.
 _MOST_TERMS_A_POSTING = 16

@@ -17,19 +17,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cce.retrieval.chunking.treesitter import chunk_file
+from cce.retrieval.counting.arrays import counting
+from cce.retrieval.counting.arrays.counting import is_nest
+from cce.retrieval.counting.arrays.nests import count_nest
+from cce.retrieval.counting.counter import merge_token_counts, without_unused_words
+from cce.retrieval.counting.token_counts import TokenCounts, cut_token_counts
 from cce.retrieval.embedding.hashing import HashEmbedder
-from cce.retrieval.indexing.arrays import counting
-from cce.retrieval.indexing.arrays.counting import is_nest
-from cce.retrieval.indexing.arrays.nests import count_nest
 from cce.retrieval.indexing.cache import Cache
-from cce.retrieval.indexing.counting import merge_token_counts, without_unused_words
 from cce.retrieval.indexing.directory import index_directory
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.indexing.segmenting import build_segment
-from cce.retrieval.indexing.token_counts import (
-    TokenCounts,
-    cut_token_counts,
-)
 from cce.retrieval.scoring.arrays.hash_vectors import hash_vectors
 from cce.retrieval.scoring.arrays.postings import Postings, invert
 from cce.retrieval.store.contents import Contents

@@ -1,6 +1,6 @@
 """Token counts: how often each text holds each token, text after text, in flat sequences.
 
-`counting` makes them.
+`counter` makes them, `scoring` reads them. They are cut and merged at texts, as segments are at files.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from cce.retrieval.indexing.flat import Ints, concatenated, concatenated_starts, shifted
+from cce.retrieval.counting.flat import Ints, concatenated, concatenated_starts, shifted
+
+# From so many postings, or bytes to be tokenised, arrays save more time than the import of numpy takes, which
+# is some 70 ms. The counts are the same.
+MANY_POSTINGS = 16_000
+MANY_BYTES = 300_000
 
 SpannedText = tuple[bytes, Sequence[tuple[int, int]]]
 """A text and spans of it, each as first byte and last (exclusive)."""
-
-# From so many postings, or bytes to be tokenised, numpy is worth its import. The numbers are the same.
-MANY_POSTINGS = 16_000
-MANY_BYTES = 300_000
 
 
 class TokenCounts(NamedTuple):
@@ -42,6 +43,10 @@ TokenCounter = Callable[[Sequence[SpannedText]], TokenCounts]
 """Gives the token counts of all spans of all texts, in that order."""
 
 
+Rename = Callable[[Ints, Ints], Ints]
+"""Gives numbers[term] for every term, both i."""
+
+
 class SharedVocabulary:
     """One vocabulary, in first-seen order, for counts that are to be merged.
 
@@ -49,8 +54,7 @@ class SharedVocabulary:
     counts, or to send them together, no word is looked at again.
     """
 
-    def __init__(self, rename: Callable[[Ints, Ints], Ints]) -> None:
-        """`rename` gives numbers[term] for every term, both i."""
+    def __init__(self, rename: Rename) -> None:
         self._rename = rename
         self._words: list[bytes] = []
         self._numbers: dict[bytes, int] = {}
@@ -81,8 +85,8 @@ class SharedVocabulary:
         return array("i", map(known.__getitem__, vocabulary))
 
 
-def joined_token_counts(parts: Sequence[TokenCounts], rename: Callable[[Ints, Ints], Ints]) -> TokenCounts:
-    """The counts of all texts of `parts`, in that order; `rename` is that of `SharedVocabulary`."""
+def merge_over(rename: Rename, parts: Sequence[TokenCounts]) -> TokenCounts:
+    """The counts of all texts of `parts`, in that order, over one vocabulary in first-seen order."""
     if len(parts) == 1:
         return parts[0]
     parts = SharedVocabulary(rename).adopt_all(parts)

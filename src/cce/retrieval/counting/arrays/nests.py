@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cce.retrieval.indexing.arrays.occurrences import IntVector, Occurrences, find_occurrences
-from cce.retrieval.indexing.arrays.terms import flat, without_unused_words
-from cce.retrieval.indexing.flat import Ints
-from cce.retrieval.indexing.token_counts import TokenCounts
+from cce.retrieval.counting.arrays.occurrences import IntVector, Occurrences, find_occurrences
+from cce.retrieval.counting.arrays.terms import flat, without_unused_words
+from cce.retrieval.counting.flat import Ints
+from cce.retrieval.counting.token_counts import TokenCounts
 
 _NO_PARENT = -1
 

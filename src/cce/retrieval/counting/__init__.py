@@ -1,0 +1,1 @@
+"""Counting: how often each chunk holds each token, in lists for little text and in arrays for much."""
