@@ -1,7 +1,7 @@
 """`--report FORMAT=PATH`: where reports go, each written whole or not at all.
 
 Targets are checked before anything is measured, so that a typing error costs no time and no file.
-Whatever can be written then is, and the first fault is told at the end.
+Every report that can be written is written; the first fault is raised at the end.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from cce.report.catalog import MARKS
 
 STANDARD_OUTPUT = "-"
 
-# Where a report goes, and what is written besides, is no part of the report.
+# Options that decide where a report goes or what else is written: the report does not depend on them.
 _ELSEWHERE = frozenset({"reports", "as_json", "is_accepting", "no_cache"})
 
 _T = TypeVar("_T")
