@@ -10,14 +10,17 @@ import hashlib
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from cce.domain.ranking import Chunk, Ranking
 from cce.measurement.matching.spans import LineWeights
 from cce.numerals import ordering_key
 from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file
+from cce.retrieval.counting.token_counts import TokenCounts
 from cce.retrieval.embedding.catalog import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.indexing.index import Index, SegmentIndex
+from cce.retrieval.indexing.segment import Segment
 from cce.retrieval.indexing.segmenting import build_segment
 from cce.retrieval.scoring.scorer import Scores
 
@@ -259,3 +262,30 @@ def _plain_additions(
             if (chunk.file_path, chunk.start_line, chunk.end_line) not in places:
                 added.append((chunk, max(0.0, cosines[position]) * 0.85))
     return added
+
+
+def unwatched(*_: object) -> None:
+    """Progress that nobody looks at."""
+
+
+def bags(counts: TokenCounts) -> list[dict[bytes, int]]:
+    """Token -> count, a dictionary a text."""
+    return [
+        {counts.vocabulary[counts.terms[j]]: int(counts.counts[j]) for j in range(start, end)}
+        for start, end in pairwise(counts.starts)
+    ]
+
+
+def content(segment: Segment) -> list[object]:
+    """Everything that a segment holds, to compare it with another one."""
+    return [
+        list(segment.paths),
+        list(segment.texts),
+        list(segment.digests),
+        list(segment.imports),
+        segment.starts.tolist(),
+        segment.spans.tolist(),
+        segment.kinds.tolist(),
+        segment.chunk_ids,
+        bags(segment.token_counts),
+    ]

@@ -22,7 +22,7 @@ from cce.retrieval.indexing import workers
 from cce.retrieval.indexing.cache import Cache, default_cache
 from cce.retrieval.indexing.directory import index_directory
 from cce.retrieval.indexing.index import SegmentIndex
-from test_segment import content
+from corpora import content, unwatched
 
 SECRET = "correct-horse-battery-staple"
 
@@ -54,10 +54,6 @@ def chunked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(workers, "chunk_file", recorded)
     return paths
-
-
-def unwatched(*_: object) -> None:
-    """Progress that nobody looks at."""
 
 
 def indexed(corpus: Path, cache: Cache | None) -> list[object]:

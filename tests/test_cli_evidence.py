@@ -14,16 +14,13 @@ from cce.numerals import format_score
 from cce.retrieval.indexing.directory import index_directory
 from cce.usecases.evaluate import rank_cases
 from conftest import ROOT, Run
+from corpora import unwatched
 
 Capture = pytest.CaptureFixture[bytes]
 
 CODE = ROOT / "eval" / "code.jsonl"
 SAMPLES = ROOT / "test_fixtures" / "samples"
 ALL = ",".join(CATALOG)
-
-
-def unwatched(*_: object) -> None:
-    """Progress that nobody looks at."""
 
 
 def printed(capture: Capture, *arguments: str) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import Run
+from trees import write_set
 
 
 @pytest.fixture
@@ -25,11 +26,6 @@ def folder(tmp_path: Path) -> Path:
         tmp_path, {"id": "login", "query": "user login", "expected": ["login.py@1-2", "pay.py"], "k": 2}
     )
     return tmp_path
-
-
-def write_set(folder: Path, *cases: dict[str, object]) -> None:
-    lines = [{"schema": "cce.relevance/v1", "corpus": "src"}, *cases]
-    (folder / "set.jsonl").write_bytes("".join(json.dumps(line) + "\n" for line in lines).encode())
 
 
 def explained(done: subprocess.CompletedProcess[bytes]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Run
+from trees import write_set
 
 READ = "def read(path):\n    return open(path).read()\n"
 
@@ -25,11 +26,6 @@ def folder(tmp_path: Path) -> Path:
         (tmp_path / "src" / f"page{n}.md").write_bytes(b"Page %d\n" % n)
     write_set(tmp_path, {"id": "read", "query": "read a file", "expected": ["a.py@1-2"], "k": 1})
     return tmp_path
-
-
-def write_set(folder: Path, *cases: dict[str, object]) -> None:
-    lines = [{"schema": "cce.relevance/v1", "corpus": "src"}, *cases]
-    (folder / "set.jsonl").write_bytes("".join(json.dumps(line) + "\n" for line in lines).encode())
 
 
 def test_lint_of_a_sound_set_exits_0(folder: Path, run_cce: Run) -> None:

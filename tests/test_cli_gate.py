@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from answers import refused
 from cce.cli.main import main
 from cce.domain.gate import Rule
 from conftest import Run
@@ -86,14 +87,6 @@ def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
 
 def accepted(ask: Ask) -> None:
     assert ask("--accept")[0] == 0
-
-
-def refused(answer: tuple[int, str, str]) -> str:
-    """The one line of an answer that is none."""
-    code, out, err = answer
-    assert (code, out) == (2, "")
-    (line,) = err.splitlines()
-    return line.removeprefix("error: ")
 
 
 # Outcomes and exit codes.

@@ -14,6 +14,7 @@ import pytest
 
 from cce.cli.main import _COMMANDS
 from conftest import Run
+from trees import write_set
 
 CASE = {"id": "load", "query": "load config", "expected": ["app.py"], "k": 2}
 APP = "def load_config(path):\n    return open(path).read()\n\n\nclass Store:\n    pass\n"
@@ -28,11 +29,6 @@ def project(tmp_path: Path) -> Path:
     (corpus / "notes.md").write_bytes("load the café config\n".encode())
     write_set(tmp_path, CASE)
     return tmp_path
-
-
-def write_set(folder: Path, *cases: object) -> None:
-    lines = [{"schema": "cce.relevance/v1", "corpus": "src"}, *cases]
-    (folder / "set.jsonl").write_bytes("".join(json.dumps(line) + "\n" for line in lines).encode())
 
 
 def one_error(result: subprocess.CompletedProcess[bytes]) -> str:

@@ -14,12 +14,9 @@ from cce.measurement.fixtures.reading import parse_fixture_set
 from cce.retrieval.indexing.directory import index_directory
 from cce.usecases.draft import pool_candidates
 from conftest import Run
+from corpora import unwatched
 
 READ = "def read(path):\n    return open(path).read()\n"
-
-
-def unwatched(*_: object) -> None:
-    """Progress that nobody looks at."""
 
 
 @pytest.fixture

@@ -24,11 +24,7 @@ from cce.retrieval.backends.vector import VectorBackend
 from cce.retrieval.indexing.directory import IndexedCorpus, index_directory
 from cce.retrieval.indexing.index import Index
 from cce.usecases.explain import cases_called, explain_case
-from corpora import index_chunks, index_files, index_texts, make_chunk
-
-
-def unwatched(*_: object) -> None:
-    """Progress that nobody looks at."""
+from corpora import index_chunks, index_files, index_texts, make_chunk, unwatched
 
 
 def make_case(query: str, *anchors: str, k: int = 10, case_id: str = "q", line: int = 1) -> Case:

@@ -27,13 +27,10 @@ from cce.retrieval.corpus.texts import CorpusTexts
 from cce.retrieval.indexing.directory import index_directory
 from cce.usecases.corpora import CorpusChoice
 from cce.usecases.evaluate import Plan, evaluate
+from corpora import unwatched
 
 READ = "def read(path):\n    return open(path).read()\n"
 WRITE = "def write(path, text):\n    open(path, 'w').write(text)\n"
-
-
-def unwatched(*_: object) -> None:
-    """Progress that nobody looks at."""
 
 
 class Bench:

@@ -32,8 +32,7 @@ from cce.retrieval.scoring.arrays.postings import Postings, invert
 from cce.retrieval.store.contents import Contents
 from cce.retrieval.store.reading import read_store
 from cce.retrieval.store.writing import write_store
-from corpora import all_scores, plain_tokens
-from test_segment import bags
+from corpora import all_scores, bags, plain_tokens, unwatched
 from trees import plant
 
 Spans = Sequence[tuple[int, int]]
@@ -49,10 +48,6 @@ NESTED = {
     "a.c": "".join(f"struct x{n} {{ int y{n}; " for n in range(N)) + "int z; " + "}; " * N,
     "a.rb": "".join(f"class X{n}; " for n in range(N)) + "end;" * N,
 }
-
-
-def silent(*_: object) -> None:
-    """Progress that nobody sees."""
 
 
 def laminar(bounds: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -175,10 +170,10 @@ def test_a_nested_file_scores_to_the_bit_as_if_every_chunk_were_counted(
     monkeypatch.setattr(
         "cce.retrieval.indexing.workers.MANY_BYTES", 0
     )  # arrays count, however little there is
-    deep = index_directory(str(tmp_path), silent).index
+    deep = index_directory(str(tmp_path), unwatched).index
     assert nests_of(deep) is not None
     monkeypatch.setattr(counting, "is_nest", lambda *_: False)
-    flat = index_directory(str(tmp_path), silent).index
+    flat = index_directory(str(tmp_path), unwatched).index
     assert nests_of(flat) is None
     assert len(deep.chunks) > 90
     for query in (b"x5 x7 x89", b"class x1 x1 end", b"int pass"):
@@ -219,12 +214,12 @@ def test_contents_of_nested_chunks_take_no_memory() -> None:
 def test_a_snapshot_of_nested_chunks_is_a_few_times_the_file_and_gives_the_same(tmp_path: Path) -> None:
     corpus = plant(tmp_path / "corpus", {"a.js": NESTED["a.js"], "b.py": "def x3(): pass\n"})
     cache = Cache(str(tmp_path / "cache"))
-    cold = index_directory(str(corpus), silent, cache=cache).index
+    cold = index_directory(str(corpus), unwatched, cache=cache).index
     assert sum(entry.n_bytes for entry in cache.entries()) < 20 * len(NESTED["a.js"])
-    warm = index_directory(str(corpus), silent, cache=cache).index
+    warm = index_directory(str(corpus), unwatched, cache=cache).index
     (corpus / "b.py").write_text("def x3(): return 1\n")
-    changed = index_directory(str(corpus), silent, cache=cache).index
-    afresh = index_directory(str(corpus), silent).index
+    changed = index_directory(str(corpus), unwatched, cache=cache).index
+    afresh = index_directory(str(corpus), unwatched).index
     for one, other in ((cold, warm), (changed, afresh)):
         assert all_scores(one.scorer.bm25([b"x3", b"1"]), one) == all_scores(
             other.scorer.bm25([b"x3", b"1"]), other
@@ -268,7 +263,7 @@ def test_what_begins_alike_is_told_apart() -> None:
 @pytest.mark.parametrize("path", ["a.js", "a.rs"])
 def test_a_store_of_nested_chunks_gives_the_same_and_reads_one_text(tmp_path: Path, path: str) -> None:
     corpus = plant(tmp_path / "corpus", {path: NESTED[path], "b.py": "def x3(): pass\n"})
-    index = index_directory(str(corpus), silent).index
+    index = index_directory(str(corpus), unwatched).index
     write_store(str(tmp_path / "st.json"), index, {})
     stored = read_store(str(tmp_path / "st.json")).index
     assert list(stored.chunks) == list(index.chunks)

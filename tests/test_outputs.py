@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from answers import refused
 from cce.cli.main import main
 from cce.report.catalog import MARKS, RENDERERS
 from cce.retrieval.corpus.source_files import walk
@@ -54,14 +55,6 @@ def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
         return code, captured.out, captured.err
 
     return run
-
-
-def refused(answer: tuple[int, str, str]) -> str:
-    """The one line of an answer that is none."""
-    code, out, err = answer
-    assert (code, out) == (2, "")
-    (line,) = err.splitlines()
-    return line.removeprefix("error: ")
 
 
 def measured(answer: tuple[int, str, str]) -> str:

@@ -28,7 +28,7 @@ from cce.retrieval.indexing import workers
 from cce.retrieval.indexing.directory import index_directory
 from cce.retrieval.indexing.workers import Batch, process_batch, process_files
 from conftest import Run
-from test_segment import content
+from corpora import content, unwatched
 from trees import plant
 
 # Error recovery in each of these grammars takes minutes for 30 kB of it; see `limits`.
@@ -36,10 +36,6 @@ SLOW = b"&->" * 10_000
 # And some tenths of a second for so much, of which a hundredth is a thousand times too little.
 SLOWISH = b"&->" * 700
 LOAD: dict[str, str | bytes] = {"a.py": b"def f(): pass\n", "m.js": SLOWISH, "z.js": b"function g() {}\n"}
-
-
-def silent(*_: object) -> None:
-    """Progress that nobody hears."""
 
 
 def batch(root: Path, seconds: float) -> Batch:
@@ -117,7 +113,7 @@ def test_workers_keep_to_the_limit_as_well(tmp_path: Path, monkeypatch: pytest.M
     paths = [f"{n}.js" for n in range(4)]
     plant(tmp_path, {**dict.fromkeys(paths, SLOW)})
     with pytest.raises(CorpusError, match=r": [0-3]\.js: parsing it takes longer than 0\.2 s;"):
-        process_files(str(tmp_path), paths, Redaction.STANDARD, silent)
+        process_files(str(tmp_path), paths, Redaction.STANDARD, unwatched)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +144,7 @@ def test_a_limit_that_is_no_positive_number_is_an_error(
     with pytest.raises(UsageError, match=f"^{re.escape(expected)}$"):
         seconds_per_file()
     with pytest.raises(CceError):  # even where there is nothing to parse
-        index_directory(str(tmp_path), silent)
+        index_directory(str(tmp_path), unwatched)
 
 
 def test_the_command_ends_with_2_and_one_line(tmp_path: Path, run_cce: Run) -> None:

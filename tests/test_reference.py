@@ -16,16 +16,13 @@ from cce.retrieval.indexing.directory import index_directory
 from cce.retrieval.indexing.index import Index
 from cce.usecases.evaluate import Plan, measure_backends, report_on
 from conftest import Run
+from corpora import unwatched
 from oracle import Oracle
 
 pytestmark = pytest.mark.process  # corpora of whole packages
 
 CORPORA = ["express", "flask", "psutil", "requests", "ruby-sinatra", "rxjs", "serde_derive"]
 DEFAULT = ("bm25", "vector", "hybrid")
-
-
-def unwatched(*_: object) -> None:
-    """Progress that nobody looks at."""
 
 
 @cache

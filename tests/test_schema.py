@@ -16,6 +16,7 @@ from cce.report.json.report_v2 import render_json
 from cce.schemas import FORMATS, generated_schema, shipped_schema
 from cce.usecases.evaluate import Plan, evaluate
 from conftest import Run
+from corpora import unwatched
 from oracle import Oracle
 
 
@@ -57,10 +58,6 @@ def test_every_reference_report_is_one_of_the_model(oracle: Oracle) -> None:
     assert len(reports) >= 7
     for path in reports:
         ReportModel.model_validate_json(path.read_bytes())
-
-
-def unwatched(*_: object) -> None:
-    """Progress that nobody looks at."""
 
 
 def test_a_report_with_everything_in_it_is_one_of_the_model(root: Path) -> None:

@@ -21,7 +21,7 @@ from cce.retrieval.counting.token_counts import TokenCounter, TokenCounts, cut_t
 from cce.retrieval.indexing.chunk_table import ChunkTable
 from cce.retrieval.indexing.segment import Segment, cut_segment, join_segments
 from cce.retrieval.indexing.segmenting import build_segment
-from corpora import plain_tokens
+from corpora import bags, content, plain_tokens
 
 # Two ways to count, in lists and in arrays, that must not differ.
 COUNTERS = pytest.mark.parametrize("count_tokens", [count_span_tokens, counting.count_span_tokens])
@@ -62,30 +62,8 @@ def plain_chunks(path: str) -> list[Chunk]:
     ]
 
 
-def bags(counts: TokenCounts) -> list[dict[bytes, int]]:
-    """Token -> count, a dictionary a text."""
-    return [
-        {counts.vocabulary[counts.terms[j]]: int(counts.counts[j]) for j in range(start, end)}
-        for start, end in pairwise(counts.starts)
-    ]
-
-
 def plain_bags(texts: Sequence[bytes]) -> list[dict[bytes, int]]:
     return [{token: plain_tokens(text).count(token) for token in plain_tokens(text)} for text in texts]
-
-
-def content(segment: Segment) -> list[object]:
-    return [
-        list(segment.paths),
-        list(segment.texts),
-        list(segment.digests),
-        list(segment.imports),
-        segment.starts.tolist(),
-        segment.spans.tolist(),
-        segment.kinds.tolist(),
-        segment.chunk_ids,
-        bags(segment.token_counts),
-    ]
 
 
 def test_a_segment_makes_the_chunks_of_its_files() -> None:

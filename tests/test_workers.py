@@ -18,7 +18,7 @@ from cce.retrieval.chunking import treesitter
 from cce.retrieval.corpus.source_files import SkipReason, walk
 from cce.retrieval.indexing import workers
 from cce.retrieval.indexing.workers import process_files
-from test_segment import content
+from corpora import content, unwatched
 
 N_FILES = 60
 
@@ -50,10 +50,6 @@ def wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.001)
 
 
-def silent(_: int) -> None:
-    """Progress that nobody hears."""
-
-
 @pytest.mark.usefixtures("several")
 @pytest.mark.process
 def test_several_processes_give_what_one_gives(corpus: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,7 +57,7 @@ def test_several_processes_give_what_one_gives(corpus: str, monkeypatch: pytest.
     told: list[int] = []
     together = process_files(corpus, paths, Redaction.STANDARD, told.append)
     monkeypatch.setattr(workers, "_n_processors", lambda: 1)
-    alone = process_files(corpus, paths, Redaction.STANDARD, silent)
+    alone = process_files(corpus, paths, Redaction.STANDARD, unwatched)
     assert content(together.segment) == content(alone.segment)
     assert together.skipped == alone.skipped == {".env": SkipReason.SENSITIVE, "m07.bin": SkipReason.NOT_UTF8}
     assert len(together.segment.paths) == N_FILES
@@ -70,8 +66,8 @@ def test_several_processes_give_what_one_gives(corpus: str, monkeypatch: pytest.
 
 @pytest.mark.usefixtures("several")
 def test_more_processes_than_batches_are_not_started(corpus: str) -> None:
-    assert len(process_files(corpus, ["m01.py"], Redaction.STANDARD, silent).segment.paths) == 1
-    assert len(process_files(corpus, [], Redaction.STANDARD, silent).segment.paths) == 0
+    assert len(process_files(corpus, ["m01.py"], Redaction.STANDARD, unwatched).segment.paths) == 1
+    assert len(process_files(corpus, [], Redaction.STANDARD, unwatched).segment.paths) == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a patched function reaches forked workers only")
@@ -94,7 +90,7 @@ def test_a_file_that_kills_its_worker_is_named(
 
     monkeypatch.setattr(workers, "chunk_file", deadly)
     with pytest.raises(CorpusError, match=r": m59\.py: a worker process died while indexing it;"):
-        process_files(corpus, walk(corpus).paths, Redaction.STANDARD, silent)
+        process_files(corpus, walk(corpus).paths, Redaction.STANDARD, unwatched)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a patched function reaches forked workers only")
@@ -105,7 +101,7 @@ def test_a_worker_that_dies_once_costs_time_and_nothing_else(
 ) -> None:
     parent = os.getpid()
     mark = tmp_path.parent / "died"
-    expected = content(process_files(corpus, walk(corpus).paths, Redaction.STANDARD, silent).segment)
+    expected = content(process_files(corpus, walk(corpus).paths, Redaction.STANDARD, unwatched).segment)
     chunk_file = treesitter.chunk_file
 
     def deadly_once(path: str, text: bytes) -> object:
@@ -117,7 +113,9 @@ def test_a_worker_that_dies_once_costs_time_and_nothing_else(
         return chunk_file(path, text)
 
     monkeypatch.setattr(workers, "chunk_file", deadly_once)
-    assert content(process_files(corpus, walk(corpus).paths, Redaction.STANDARD, silent).segment) == expected
+    assert (
+        content(process_files(corpus, walk(corpus).paths, Redaction.STANDARD, unwatched).segment) == expected
+    )
     assert mark.exists()
 
 
@@ -130,7 +128,7 @@ def test_a_fault_in_a_worker_is_the_fault_of_the_run(corpus: str, monkeypatch: p
 
     monkeypatch.setattr(workers, "chunk_file", broken)
     with pytest.raises(GrammarError, match="cannot be loaded"):
-        process_files(corpus, walk(corpus).paths, Redaction.STANDARD, silent)
+        process_files(corpus, walk(corpus).paths, Redaction.STANDARD, unwatched)
 
 
 @pytest.mark.usefixtures("several")
@@ -139,4 +137,6 @@ def test_a_system_without_semaphores_works_alone(corpus: str, monkeypatch: pytes
         raise OSError("no semaphores")
 
     monkeypatch.setattr(workers, "_context", lambda: SimpleNamespace(Value=refused))
-    assert len(process_files(corpus, walk(corpus).paths, Redaction.STANDARD, silent).segment.paths) == N_FILES
+    assert (
+        len(process_files(corpus, walk(corpus).paths, Redaction.STANDARD, unwatched).segment.paths) == N_FILES
+    )

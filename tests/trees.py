@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -81,3 +82,9 @@ def unprivileged_with(root: Path, modes: dict[str, int]) -> Iterator[None]:
     finally:
         for path in modes:
             (root / path).chmod(0o755)
+
+
+def write_set(folder: Path, *cases: object) -> None:
+    """The file `set.jsonl`: a header that names the corpus `src`, and these lines."""
+    lines = [{"schema": "cce.relevance/v1", "corpus": "src"}, *cases]
+    (folder / "set.jsonl").write_bytes("".join(json.dumps(line) + "\n" for line in lines).encode())
