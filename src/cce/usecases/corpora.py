@@ -20,7 +20,6 @@ from cce.quoting import on_one_line, quoted
 from cce.retrieval.corpus.membership import notices_of_read
 from cce.retrieval.indexing.cache import Cache, default_cache
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback, index_directory
-from cce.work_tree import is_outside
 
 if TYPE_CHECKING:
     from cce.labels.tracking.texts import AnchoredTexts
@@ -106,6 +105,8 @@ def foreign_corpus(fixtures: FixtureSet, corpus: str) -> str | None:
     """A warning if `corpus` is what the set names, and lies outside the git work tree that holds the set."""
     if fixtures.corpus is None or corpus != _named_corpus(fixtures, fixtures.corpus):
         return None
+    from cce.work_tree import is_outside  # --dir and --store name the corpus elsewhere
+
     if not is_outside(corpus, fixtures.path):
         return None
     fault = f"its corpus {quoted(fixtures.corpus)} lies outside the git work tree that holds the set"

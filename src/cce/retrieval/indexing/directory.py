@@ -6,11 +6,11 @@ What was left out comes along with its reason, since an anchor may name it.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cce.domain.redaction import Redaction
-from cce.retrieval.chunking.limits import seconds_per_file
 from cce.retrieval.corpus.source_files import SkipReason, read_raw, walk, why_absent
 from cce.retrieval.embedding.catalog import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
@@ -82,7 +82,10 @@ def index_directory(
 
     Text that was not scrubbed never reaches the cache. Raises CorpusError, GrammarError or UsageError.
     """
-    seconds_per_file()  # a wrong value is an error also where nothing is to be parsed
+    if "CCE_PARSE_SECONDS" in os.environ:
+        from cce.retrieval.chunking.limits import seconds_per_file  # where nothing changed, nothing is parsed
+
+        seconds_per_file()  # a wrong value is an error also then
     walked = walk(directory)
     n_files = len(walked.paths)
 
