@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from cce.retrieval.embedding.catalog import FloatMatrix
     from cce.retrieval.indexing.workers import Processed
 
+# Texts per call of an embedder: with a model that takes 30 ms per text, progress shows every two seconds.
 _BATCH = 64
 
 Watch = Callable[[str, int, int, str], None]
-"""Told how far the work is: verb, number done, number of all, noun."""
+"""Called with the progress of a step: verb, number done, number of all, noun."""
 
 
 class IndexedCorpus:
@@ -86,17 +87,17 @@ def index_directory(
     walked = walk(directory)
     n_files = len(walked.paths)
 
-    def told(n_done: int) -> None:
+    def progress(n_done: int) -> None:
         watch("indexing", n_done, n_files, "files")
 
     if redaction is Redaction.OFF:
         cache = None
     known = None if cache is None else cache.load(directory, redaction)
     if known is None:
-        processed = _process(directory, walked.paths, redaction, told)
+        processed = _process(directory, walked.paths, redaction, progress)
         segment, skipped = processed.segment, processed.skipped
     else:
-        segment, skipped = _process_changed(directory, walked.paths, known, redaction, told)
+        segment, skipped = _process_changed(directory, walked.paths, known, redaction, progress)
     if cache is not None and segment is not known:
         cache.save(directory, segment, redaction)
     index = SegmentIndex(segment, embedder or HashEmbedder(), root=directory)
@@ -106,13 +107,12 @@ def index_directory(
 
 
 def _process(
-    directory: str, paths: Sequence[str], redaction: Redaction, told: Callable[[int], None]
+    directory: str, paths: Sequence[str], redaction: Redaction, progress: Callable[[int], None]
 ) -> Processed:
-    from cce.retrieval.indexing.workers import (
-        process_files,  # where nothing changed, nothing is cut into chunks
-    )
+    # Only here: a run that finds all files in the cache spares the modules that cut chunks.
+    from cce.retrieval.indexing.workers import process_files
 
-    return process_files(directory, paths, redaction, told)
+    return process_files(directory, paths, redaction, progress)
 
 
 def _process_changed(
@@ -120,7 +120,7 @@ def _process_changed(
     paths: Sequence[str],
     known: Segment,
     redaction: Redaction,
-    told: Callable[[int], None],
+    progress: Callable[[int], None],
 ) -> tuple[Segment, Mapping[str, SkipReason]]:
     """The segment of `paths`, with what is unchanged taken from `known`, and why some are not in it.
 
@@ -131,7 +131,7 @@ def _process_changed(
     changed: list[str] = []
     skipped: dict[str, SkipReason] = {}
     for n_done, path in enumerate(paths):
-        told(n_done)
+        progress(n_done)
         text = read_raw(directory, path, redaction)
         if isinstance(text, SkipReason):
             skipped[path] = text
@@ -141,12 +141,12 @@ def _process_changed(
             changed.append(path)
     if not changed and len(unchanged) == len(digests):
         return known, skipped
-    processed = _process(directory, changed, redaction, told)
+    processed = _process(directory, changed, redaction, progress)
     return merge_segments(known, unchanged, processed.segment), {**skipped, **processed.skipped}
 
 
 def _embed_all(index: Index, watch: Watch) -> FloatMatrix:
-    """A model takes its time: ask it batch by batch, so that the user sees it work."""
+    """float64[n_chunks, dimension], asked for in batches, so that a slow model shows progress."""
     import numpy as np
 
     n_chunks = len(index.chunks)
@@ -159,5 +159,5 @@ def _embed_all(index: Index, watch: Watch) -> FloatMatrix:
 
 
 def text_digest(text: bytes) -> str:
-    """What tells whether a file's scrubbed text is still the same."""
+    """SHA-256 of a file's scrubbed text in hex: equal as long as the text is."""
     return hashlib.sha256(text).hexdigest()
