@@ -11,8 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from cce.domain.chunk import Chunk
-from cce.domain.ranking import Ranking
+from cce.domain.ranking import Chunk, Ranking
 from cce.measurement.matching.spans import LineWeights
 from cce.numerals import ordering_key
 from cce.retrieval.chunking.treesitter import ChunkedFile, chunk_file

@@ -21,12 +21,16 @@ class Goldens:
 
     def check(self, name: str, actual: bytes) -> None:
         """Fail with a diff unless the golden called `name` holds exactly `actual`."""
-        golden = self._folder / name
+        self.check_file(self._folder / name, actual)
+
+    def check_file(self, file: Path, actual: bytes) -> None:
+        """Fail with a diff unless `file`, wherever it lies, holds exactly `actual`."""
         if self._accept:
-            golden.parent.mkdir(exist_ok=True)
-            golden.write_bytes(actual)
-        expected = golden.read_bytes() if golden.exists() else b""
+            file.parent.mkdir(exist_ok=True)
+            file.write_bytes(actual)
+        expected = file.read_bytes() if file.exists() else b""
         if actual != expected:
+            name = file.relative_to(self._folder.parent).as_posix()
             pytest.fail(
                 f"{_diff(name, expected, actual)}\nif this is right: pytest --accept-goldens", pytrace=False
             )
@@ -40,8 +44,8 @@ def _diff(name: str, expected: bytes, actual: bytes) -> str:
     lines = difflib.unified_diff(
         expected.decode("utf-8", "backslashreplace").splitlines(),
         actual.decode("utf-8", "backslashreplace").splitlines(),
-        f"goldens/{name}",
+        name,
         "measured now",
         lineterm="",
     )
-    return "\n".join(list(lines)[:60]) or f"goldens/{name} differs in line ends or encoding only"
+    return "\n".join(list(lines)[:60]) or f"{name} differs in line ends or encoding only"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cce.domain.anchor import Anchor, LineRange, parse_anchor
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.errors import AnchorError
 from cce.quoting import on_one_line, quoted
 from cce.tokens import WHITE_SPACE

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cce.domain.benchmark import BackendBenchmark, Benchmark, Latency, Spread, TokenSaving
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.errors import CorpusError
 from cce.report.json.benchmark import render_benchmark_json
 from cce.report.text.benchmark import render_benchmark_text
@@ -27,6 +27,7 @@ from cce.usecases.bench import (
     run_benchmark,
     token_saving,
 )
+from cce.usecases.corpora import CorpusChoice
 from conftest import Run
 from trees import plant
 
@@ -235,7 +236,7 @@ def test_a_set_is_measured_on_its_own_corpus(project: Path, run_cce: Run) -> Non
 
 
 def test_all_times_are_positive_and_in_order(project: Path) -> None:
-    plan = BenchmarkPlan(None, str(project / "src"), ("hybrid",), n_runs=3)
+    plan = BenchmarkPlan(None, ("hybrid",), n_runs=3, corpus=CorpusChoice(str(project / "src")))
     benchmark = run_benchmark(plan, lambda *_: None).benchmark
     (hybrid,) = benchmark.backends
     spreads = (benchmark.index_seconds, hybrid.latency.p50, hybrid.latency.p95, hybrid.latency.most)
@@ -270,7 +271,7 @@ def test_what_makes_figures_doubtful_is_said(project: Path, run_cce: Run) -> Non
 def test_a_corpus_without_a_token_has_no_queries(tmp_path: Path) -> None:
     plant(tmp_path, {"a.md": "—\n"})
     with pytest.raises(CorpusError, match="no text to make queries of; name a directory"):
-        run_benchmark(BenchmarkPlan(None, str(tmp_path), ("bm25",), 1), lambda *_: None)
+        run_benchmark(BenchmarkPlan(None, ("bm25",), 1, CorpusChoice(str(tmp_path))), lambda *_: None)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cce.domain.redaction import Redaction
-from cce.report.json.conformance import render_conformance
+from cce.report.json.listings import render_conformance
 from cce.retrieval.chunking import treesitter
 from cce.retrieval.indexing import cache as cache_module
 from cce.retrieval.indexing import workers

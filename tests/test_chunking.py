@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tree_sitter import Node
 
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.errors import GrammarError
 from cce.retrieval.chunking import grammars, treesitter
 from cce.retrieval.chunking.languages import PACKS, LanguagePack, language_pack

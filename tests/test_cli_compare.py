@@ -12,9 +12,10 @@ from cce.cli.main import main
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.measurement.matching.matches import TokenScore
-from cce.measurement.reports.pairing import PairingPlan, compare_saved, pair_cases
+from cce.measurement.reports.pairing import pair_cases
 from cce.numerals import format_signed, ordering_key
 from cce.report.json.report_v2 import render_json
+from cce.usecases.compare import PairingPlan, compare_saved
 from oracle import Oracle
 from score_rows import Row, score_of
 

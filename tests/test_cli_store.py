@@ -124,7 +124,7 @@ def test_a_search_prints_rank_score_place_and_first_line(project: Path, run_cce:
         " 1. [0.640724] auth.py:4-5 (function/function_definition)\n    def hash_password(password):\n"
     )
     assert result.stderr == (
-        b"./.cce/index.json: searched as it was written; what changed since tells: cce stats --dir .\n"
+        b"./.cce/index.json: searched as it was written; cce stats --dir . shows what changed since\n"
     )
     assert run_cce("search", "hash", "--store", STORE, cwd=project).stderr == b"", "it was named"
 

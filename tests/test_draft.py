@@ -12,7 +12,7 @@ from cce.errors import FixtureError
 from cce.labels.draft import Queries, parse_queries, render_drafts
 from cce.measurement.fixtures.reading import parse_fixture_set
 from cce.retrieval.indexing.directory import index_directory
-from cce.usecases.pooling import pool_candidates
+from cce.usecases.draft import pool_candidates
 from conftest import Run
 
 READ = "def read(path):\n    return open(path).read()\n"

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from cce.domain.anchor import parse_anchor
 from cce.domain.case import Case
-from cce.domain.chunk import Chunk
-from cce.domain.ranking import Hit
+from cce.domain.ranking import Chunk, Hit
 from cce.measurement.matching.ideals import IndexedChunks
 from cce.measurement.matching.matches import CaseMatch, match_case
 from cce.measurement.metrics.graded import average_precision, ndcg, ndcg_linear

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cce.domain.chunk import Chunk
 from cce.domain.query import Query
-from cce.domain.ranking import Ranking
+from cce.domain.ranking import Chunk, Ranking
 from cce.numerals import format_score
 from cce.retrieval.backends.hybrid import HybridBackend
 from cce.retrieval.backends.query_analysis import is_code_lookup

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from cce.domain.chunk import Chunk
 from cce.domain.findings import Finding, Lint
+from cce.domain.ranking import Chunk
 from cce.labels.coverage import AnchoredChunks, ceiling
 from cce.labels.giveaways import quoted_file_name
 from cce.labels.lint import lint_set
@@ -25,6 +25,7 @@ from cce.report.json.report_v2 import render_json as render_report
 from cce.report.text.findings import render_findings
 from cce.retrieval.corpus.texts import CorpusTexts
 from cce.retrieval.indexing.directory import index_directory
+from cce.usecases.corpora import CorpusChoice
 from cce.usecases.evaluate import Plan, evaluate
 
 READ = "def read(path):\n    return open(path).read()\n"
@@ -310,7 +311,8 @@ def test_what_the_set_can_detect_follows_from_its_number_of_cases(bench: Bench) 
 def test_a_report_shows_the_spread_that_was_measured(bench: Bench, tmp_path: Path) -> None:
     cases = [{"query": "read path", "expected": ["a.py"]}, {"query": "page", "expected": ["docs/guide.md"]}]
     bench.lint(*cases)
-    plan = Plan(str(bench.set), str(bench.root), ("bm25", "vector"), is_comparison=False)
+    corpus = CorpusChoice(str(bench.root))
+    plan = Plan(str(bench.set), ("bm25", "vector"), is_comparison=False, corpus=corpus)
     report = tmp_path / "report.json"
     report.write_text(render_report(evaluate(plan, unwatched).report))
     message = bench.lint(*cases, report=str(report)).findings[-1].message

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from cce.domain.anchor import parse_anchor
 from cce.domain.case import Case
-from cce.domain.chunk import Chunk
-from cce.domain.ranking import Hit, Ranking
+from cce.domain.ranking import Chunk, Hit, Ranking
 from cce.measurement.matching.matches import CaseMatch, match_case
 
 FUNCTION = "function_definition"

@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 
 from cce.cli.main import main
-from cce.report.catalog import RENDERERS
-from cce.report.marks import MARKS
+from cce.report.catalog import MARKS, RENDERERS
 from cce.retrieval.corpus.source_files import walk
 from full_reports import FLOOR, MISSED, full_report, gated
 from trees import POSIX_NAMES, link, needs_fifo, plant
@@ -214,8 +213,7 @@ def test_a_refused_report_costs_no_measuring(repo: Path, ask: Ask, monkeypatch: 
     def fail(*_: object, **__: object) -> None:
         raise AssertionError("measured")
 
-    monkeypatch.setattr("cce.usecases.evaluate.index_directory", fail)
-    monkeypatch.setattr("cce.retrieval.indexing.directory.index_directory", fail)
+    monkeypatch.setattr("cce.usecases.corpora.index_directory", fail)
     for command in (
         "relevance set.jsonl --report html=src/a.py",
         "gate gate.toml --accept --report html=src/a.py",
@@ -303,7 +301,9 @@ def test_a_baseline_replaces_only_a_baseline(repo: Path, ask: Ask) -> None:
 
 def test_answers_that_come_while_drafting_stay(repo: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
     plant(repo, {"q.txt": "load\n"})
-    monkeypatch.setattr("cce.labels.draft.render_drafts", lambda *_: str(plant(repo, {"d.jsonl": "answers"})))
+    monkeypatch.setattr(
+        "cce.usecases.draft.render_drafts", lambda *_: str(plant(repo, {"d.jsonl": "answers"}))
+    )
     code, out, err = ask("fixtures draft --from q.txt --dir src -o d.jsonl")
     assert (code, out) == (2, "")
     assert "d.jsonl: is there already and may hold answers" in err

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cce.measurement.fixtures.reading import read_fixture_set
-from cce.report.json.conformance import render_conformance
+from cce.report.json.listings import render_conformance
 from cce.report.json.report_v2 import render_json
 from cce.report.text.report import render_text
 from cce.retrieval.indexing.directory import index_directory
@@ -40,7 +40,7 @@ def as_ours(conformance: bytes) -> bytes:
 
 def report(oracle: Oracle, name: str, backends: tuple[str, ...], render: object) -> bytes:
     fixtures = read_fixture_set(str(oracle.folder / "sets" / f"{name}.jsonl"))
-    plan = Plan(fixtures.path, name, backends, is_comparison=len(backends) == 2)
+    plan = Plan(fixtures.path, backends, is_comparison=len(backends) == 2)
     index = index_of(str(oracle.unpack(name) / name))
     assert callable(render)
     measurement = measure_backends(plan, fixtures, index, unwatched)

@@ -65,9 +65,7 @@ def unwatched(*_: object) -> None:
 
 def test_a_report_with_everything_in_it_is_one_of_the_model(root: Path) -> None:
     options = EvidenceOptions(metrics=("recall", "mrr"), resamples=200)
-    plan = Plan(
-        str(root / "eval" / "code.jsonl"), None, ("bm25", "hybrid"), is_comparison=True, evidence=options
-    )
+    plan = Plan(str(root / "eval" / "code.jsonl"), ("bm25", "hybrid"), is_comparison=True, evidence=options)
     report = ReportModel.model_validate_json(render_json(evaluate(plan, unwatched).report))
     assert report.evidence is not None
     assert report.evidence.compare is not None

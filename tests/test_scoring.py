@@ -8,8 +8,7 @@ import pytest
 
 from cce.domain.anchor import parse_anchor
 from cce.domain.case import Case, FixtureSet
-from cce.domain.chunk import Chunk
-from cce.domain.ranking import Hit, Ranking
+from cce.domain.ranking import Chunk, Hit, Ranking
 from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, CaseScore
 from cce.measurement.scoring import SetScorer, summarize
 from cce.numerals import format_score

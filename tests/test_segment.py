@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.retrieval.chunking.treesitter import chunk_file
 from cce.retrieval.counting import counter
 from cce.retrieval.counting.arrays import counting

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from cce.domain.anchor import parse_anchor
 from cce.domain.case import Case
-from cce.domain.chunk import Chunk
-from cce.domain.ranking import Hit, Ranking
+from cce.domain.ranking import Chunk, Hit, Ranking
 from cce.measurement.matching.matches import TokenScore
 from cce.measurement.matching.spans import LineWeights, Span, intersect, token_score, unite
 from cce.retrieval.chunking.treesitter import chunk_file

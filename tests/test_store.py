@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from cce.domain.chunk import Chunk
 from cce.domain.query import Query
+from cce.domain.ranking import Chunk
 from cce.domain.redaction import Redaction
 from cce.errors import CceError, EmbedderError, StoreError
 from cce.numerals import format_score

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cce.domain.chunk import Chunk
 from cce.domain.query import Query
-from cce.domain.ranking import Hit, Ranking
+from cce.domain.ranking import Chunk, Hit, Ranking
 from cce.errors import EmbedderError, RankingError, StoreError
 from cce.retrieval.backends.catalog import BACKENDS, DEFAULT_BACKENDS
 from cce.retrieval.backends.checking import check_ranking

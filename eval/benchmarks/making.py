@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from tree_sitter import Parser, Tree
 
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.retrieval.chunking.grammars import load_language
 from cce.retrieval.chunking.languages import language_pack
 from cce.retrieval.indexing.directory import index_directory

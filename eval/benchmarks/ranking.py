@@ -35,8 +35,8 @@ from making import make_corpus, questions, read_index
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
-from cce.domain.chunk import Chunk
 from cce.domain.query import Query
+from cce.domain.ranking import Chunk
 from cce.numerals import ordering_keys
 from cce.retrieval.backends.bm25 import Bm25Backend, bm25_scores
 from cce.retrieval.backends.vector import VectorBackend

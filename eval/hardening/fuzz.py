@@ -294,7 +294,7 @@ def damaged_json(tree: Tree, rng: random.Random) -> tuple[str, str]:
             del holder[place[-1]]
         elif fault == "rename" and isinstance(holder, dict):
             holder[rng.choice(BAD_KEYS)] = holder.pop(place[-1])
-        elif fault == "twice" and isinstance(holder, list):
+        elif fault == "twice" and isinstance(holder, list) and isinstance(place[-1], int):
             holder.append(holder[place[-1]])
         elif fault == "raw":
             name = rng.choice(sorted(RAW))

@@ -3,7 +3,7 @@
     python eval/hardening/small_files.py [--kilobytes 150] [--cce PATH]
 
 A fault is a run that takes more than twenty seconds or 500 MB, that crashes, or that refuses a file without
-naming it. Prints a line for each fault, then the counts.
+naming it. Prints one line per fault, then the counts. The exit code is 1 if there is a fault.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def fault(outcome: Outcome, name: str) -> str | None:
     return None
 
 
-def main() -> None:
+def main() -> int:
     """Try every file and print what was found."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--kilobytes", type=int, default=150)
@@ -141,7 +141,8 @@ def main() -> None:
                 n_faults += 1
                 print(f"{name} {content[:12]!r} {len(content)} bytes: {found}", flush=True)
     print(f"{n_tries} tries, {n_faults} faults ({n_refused} files refused by name)")
+    return 1 if n_faults else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -41,9 +41,8 @@ CaseMatch   `k`, `matches` (per hit the anchors it matches), `grades` (per ancho
 `eval/plugins.md` has a worked backend, embedder and metric.
 """
 
-from cce.domain.chunk import Chunk
 from cce.domain.query import Query
-from cce.domain.ranking import Hit, Ranking
+from cce.domain.ranking import Chunk, Hit, Ranking
 from cce.errors import CceError, EmbedderError, MetricError, RankingError, UsageError
 from cce.measurement.matching.matches import CaseMatch, TokenScore
 from cce.measurement.metrics.catalog import Metric

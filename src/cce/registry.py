@@ -33,7 +33,7 @@ class Registry(Generic[T]):
 
     def __init__(self, noun: str, builtin: Mapping[str, str], group: str) -> None:
         """`builtin` maps a name to `module:attribute`; `noun` is used in messages."""
-        self._noun = noun
+        self.noun = noun
         self._builtin = builtin
         self._group = group
 
@@ -57,18 +57,18 @@ class Registry(Generic[T]):
             return cast(T, getattr(import_module(module), attribute))
         plugin = self._plugin(name)
         if plugin is None:
-            raise UnknownNameError(unknown_name(self._noun, name, self.names()))
+            raise UnknownNameError(unknown_name(self.noun, name, self.names()))
         try:
             return cast(T, plugin.load())
         except Exception as exc:  # a plug-in may raise anything while it is imported
             reason = " ".join(f"{type(exc).__name__}: {exc}".split())
-            fault = f"{self._noun} {name!r} of plug-in {plugin.value!r} cannot be loaded ({reason})"
+            fault = f"{self.noun} {name!r} of plug-in {plugin.value!r} cannot be loaded ({reason})"
             raise UsageError(f"{fault}; repair or remove the package that brings it") from exc
 
     def spell(self, name: str) -> str:
         """The strategy as messages name it: with its package, unless it is built in."""
         package = self.package_of(name)
-        return f"{self._noun} {name!r}" + ("" if package is None else f" of package {package!r}")
+        return f"{self.noun} {name!r}" + ("" if package is None else f" of package {package!r}")
 
     def package_of(self, name: str) -> str | None:
         """The package that brings `name`; None for a built-in one, and for an unknown one."""
@@ -101,7 +101,7 @@ class Registry(Generic[T]):
         return plugins
 
     def _clash(self, name: str, first: str, second: str) -> str:
-        return f"{self._noun} {name!r} is offered by two packages, {first} and {second}"
+        return f"{self.noun} {name!r} is offered by two packages, {first} and {second}"
 
 
 def _package(point: EntryPoint) -> str:
@@ -136,6 +136,23 @@ def ask_plug_in(culprit: str, error: type[CceError], call: Callable[..., T], *ar
     except Exception as exc:
         reason = on_one_line(f"{type(exc).__name__}: {exc}")
         raise error(f"{culprit}: {reason}; repair or remove that package") from exc
+
+
+def split_names(typed: str | Iterable[str]) -> tuple[str, ...]:
+    """The names of a comma list, or one by one: each once, in the order given."""
+    names = typed.split(",") if isinstance(typed, str) else typed
+    return tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+
+
+def known_names(registry: Registry[T], place: str, typed: str | Iterable[str]) -> tuple[str, ...]:
+    """At least one name, all in `registry`; raises UsageError, `place` is where they were typed."""
+    names = split_names(typed)
+    if not names:
+        raise UsageError(f"{place} names no {registry.noun}; known: {', '.join(registry.names())}")
+    for name in names:
+        if name not in registry:
+            raise UnknownNameError(unknown_name(registry.noun, name, registry.names()))
+    return names
 
 
 def unknown_name(noun: str, name: str, known: Iterable[str]) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from cce.cli.exits import warn, write_result
-from cce.cli.options import directory_option, parse_backends, redact_option
+from cce.cli.options import backends_option, directory_option, parse_backends, redact_option, with_corpus
 from cce.cli.paths import FILE
 from cce.cli.progress import Progress
-from cce.domain.redaction import RedactionChoice
+
+if TYPE_CHECKING:
+    from cce.usecases.corpora import CorpusChoice
 
 
 @click.command(
@@ -21,12 +25,7 @@ from cce.domain.redaction import RedactionChoice
 )
 @click.argument("fixtures", type=FILE, metavar="[SET]", required=False)
 @directory_option("Corpus directory: wins over the one the set names; the current one without a set.")
-@click.option(
-    "--backend",
-    "backends",
-    metavar="A,B,..",
-    help="Backends to time, in report order: bm25, vector and hybrid by default.",
-)
+@backends_option("Backends to time, in report order")
 @click.option(
     "--repeat",
     "n_runs",
@@ -38,13 +37,13 @@ from cce.domain.redaction import RedactionChoice
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as cce.bench/v1 JSON.")
 @redact_option
+@with_corpus
 def command(
     fixtures: str | None,
-    directory: str | None,
     backends: str | None,
     n_runs: int,
     as_json: bool,
-    redaction: RedactionChoice,
+    corpus: CorpusChoice,
 ) -> None:
     """Measure time, memory and the tokens saved by reading hits instead of files.
 
@@ -86,7 +85,7 @@ def command(
     from cce.report.text.benchmark import render_benchmark_text
     from cce.usecases.bench import BenchmarkPlan, run_benchmark
 
-    plan = BenchmarkPlan(fixtures, directory, parse_backends(backends), n_runs, redaction.redaction)
+    plan = BenchmarkPlan(fixtures, parse_backends(backends), n_runs, corpus)
     with Progress() as progress:
         run = run_benchmark(plan, progress)
     for notice in run.notices:

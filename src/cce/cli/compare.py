@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import warn
-from cce.cli.options import evidence_options, split_names
+from cce.cli.options import evidence_options
 from cce.cli.paths import FILE
 from cce.cli.report_files import (
     parse_report_files,
@@ -18,6 +18,7 @@ from cce.cli.report_files import (
     write_reports,
 )
 from cce.errors import UsageError
+from cce.registry import split_names
 
 if TYPE_CHECKING:
     from cce.domain.evidence import EvidenceOptions
@@ -61,9 +62,9 @@ def command(
     by their ids, and all must be in both files with the same k unless --common is given. Deltas are
     NEW - OLD, so positive means that the new one is better.
     """
-    from cce.domain.full_report import FullReport
-    from cce.measurement.reports.pairing import PairingPlan, compare_saved
+    from cce.domain.report import FullReport
     from cce.report.catalog import RENDERERS
+    from cce.usecases.compare import PairingPlan, compare_saved
 
     names = None if backends is None else _parse_backends(backends)
     files = parse_report_files(reports, RENDERERS, as_json=as_json)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import warn, write_result
-from cce.cli.options import cache_option, refuse_empty
+from cce.cli.options import cache_option, refuse_empty, with_corpus
 from cce.cli.outputs import is_foreign, refuse_output, warn_of_indexed
 from cce.cli.paths import DIRECTORY, FILE
 from cce.cli.progress import Progress
@@ -17,7 +17,7 @@ from cce.files import writing
 from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
-    from cce.retrieval.indexing.cache import Cache
+    from cce.usecases.corpora import CorpusChoice
 
 DEFAULT_OUTPUT = "conformance.json"
 
@@ -39,51 +39,51 @@ DEFAULT_OUTPUT = "conformance.json"
     help=f"Where to write, {DEFAULT_OUTPUT} by default; - is standard output.",
 )
 @cache_option
-def command(directory: str, output: str | None, cache: Cache | None) -> None:
+@with_corpus
+def command(output: str | None, corpus: CorpusChoice) -> None:
     """Write every chunk of DIR (path, lines, kind, id, token count) as JSON.
 
     Two implementations that agree on this list cut the same corpus into the same chunks.
     """
-    from cce.report.json.conformance import render_conformance
-    from cce.report.marks import CONFORMANCE_MARK
-    from cce.retrieval.indexing.directory import index_directory
+    from cce.report.catalog import CONFORMANCE_MARK
+    from cce.report.json.listings import render_conformance
+    from cce.usecases.conformance import list_chunks
+    from cce.usecases.corpora import corpus_of
 
+    directory = corpus_of(corpus)
     if output is None:
         _require_default()
     elif output != "-":
         refuse_output(output, "-o", CONFORMANCE_MARK, lambda: (directory,))
     with Progress() as progress:
-        indexed = index_directory(directory, progress, cache=cache)
-    for notice in indexed.notices:
+        found = list_chunks(corpus, progress)
+    for notice in found.notices:
         warn(notice)
-    chunks = indexed.index.chunks
-    text = render_conformance(chunks)
+    text = render_conformance(found.chunks)
     if output == "-":
         write_result(text)
         return
     place = DEFAULT_OUTPUT if output is None else output
-    with writing(place, UsageError, "cannot be written: {}; name another file with -o"):
-        _write(output, text.encode("utf-8", "backslashreplace"))
+    _write(output, place, text.encode("utf-8", "backslashreplace"))
     warn_of_indexed(directory, {place: "chunk list"})
-    write_result(
-        f"{len(chunks)} chunks of {len(indexed.index.positions_by_file)} files -> {on_one_line(place)}\n"
-    )
+    write_result(f"{len(found.chunks)} chunks of {found.n_files} files -> {on_one_line(place)}\n")
 
 
-def _write(output: str | None, content: bytes) -> None:
+def _write(output: str | None, place: str, content: bytes) -> None:
     """Write to `output`, or to the default one, which nobody typed and where no link is followed."""
     from cce.atomic import write_atomically, write_below
 
-    if output is None:
-        write_below(os.curdir, (DEFAULT_OUTPUT,), content)
-    else:
-        write_atomically(output, content)
+    with writing(place, UsageError, "cannot be written: {}; name another file with -o"):
+        if output is None:
+            write_below(os.curdir, (DEFAULT_OUTPUT,), content)
+        else:
+            write_atomically(output, content)
 
 
 def _require_default() -> None:
     """Raise UsageError if the default output is a link, or a file of somebody else."""
     from cce.atomic import link_below
-    from cce.report.marks import CONFORMANCE_MARK
+    from cce.report.catalog import CONFORMANCE_MARK
 
     if link_below(os.curdir, (DEFAULT_OUTPUT,)) is not None:
         fault = "is a link, and a default output is not written through one"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import ExitCode, ReaderLeft, silence_stdout, warn
-from cce.cli.options import cache_option, redact_option
+from cce.cli.options import cache_option, redact_option, with_corpus
 from cce.cli.outputs import output_fault, warn_of_indexed
 from cce.cli.paths import FILE
 from cce.cli.progress import Progress
@@ -24,8 +24,7 @@ from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
     from cce.domain.gate import GatePolicy
-    from cce.domain.redaction import RedactionChoice
-    from cce.retrieval.indexing.cache import Cache
+    from cce.usecases.corpora import CorpusChoice
 
 
 @click.command(
@@ -48,14 +47,14 @@ if TYPE_CHECKING:
 @report_option
 @redact_option
 @cache_option
+@with_corpus
 def command(
     policy_path: str,
     is_accepting: bool,
     is_strict: bool,
     as_json: bool,
     reports: tuple[str, ...],
-    redaction: RedactionChoice,
-    cache: Cache | None,
+    corpus: CorpusChoice,
 ) -> int:
     """Measure the backend that POLICY.toml names and say GO, REVIEW or BLOCK.
 
@@ -71,14 +70,8 @@ def command(
     """
     from cce.measurement.gate.policy import read_policy
     from cce.report.catalog import RENDERERS, WITH_DRILLDOWN
-    from cce.usecases.gate import (
-        GatePlan,
-        beside,
-        corpus_directories_of,
-        input_paths,
-        run_gate,
-        write_baseline,
-    )
+    from cce.usecases.gate import GatePlan, run_gate
+    from cce.usecases.gate_files import beside, corpus_directories_of, input_paths, write_baseline
 
     files = parse_report_files(reports, RENDERERS, as_json=as_json)
     policy = read_policy(policy_path)
@@ -86,7 +79,7 @@ def command(
     if is_accepting:
         _require_own_baseline(policy)
     is_drilled = any(file.format in WITH_DRILLDOWN for file in files)
-    plan = GatePlan(policy, is_strict, is_accepting, is_drilled, typed_command(), cache, redaction)
+    plan = GatePlan(policy, is_strict, is_accepting, is_drilled, typed_command(), corpus)
     with Progress() as progress:
         run = run_gate(plan, progress)
     for notice in run.notices:
@@ -105,7 +98,7 @@ def command(
 
 def _require_own_baseline(policy: GatePolicy) -> None:
     """Raise UsageError if a new baseline would replace another input of the gate, or be read as rules."""
-    from cce.usecases.gate import beside, input_paths
+    from cce.usecases.gate_files import beside, input_paths
 
     path = beside(policy, policy.baseline)
     others = {noun: read for noun, read in input_paths(policy).items() if noun != "baseline"}

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import click
 
 from cce.cli.exits import warn, write_result
-from cce.cli.options import cache_option, redact_option, refuse_empty
+from cce.cli.options import NamingOption, cache_option, redact_option, refuse_empty, with_corpus
 from cce.cli.outputs import refuse_output, warn_of_indexed
 from cce.cli.paths import DIRECTORY, FILE
 from cce.cli.progress import Progress
-from cce.domain.redaction import Redaction, RedactionChoice
-from cce.errors import UsageError
 
 if TYPE_CHECKING:
-    from cce.retrieval.indexing.cache import Cache
+    from cce.usecases.corpora import CorpusChoice
 
 
 @click.command(
@@ -29,15 +26,17 @@ if TYPE_CHECKING:
 )
 @click.argument("directory", type=DIRECTORY, metavar="[DIR]", default=".", callback=refuse_empty)
 @click.option(
-    "--store", "store_path", type=FILE, metavar="FILE", help="Where to write; DIR/.cce/index.json by default."
+    "--store", "target", type=FILE, metavar="FILE", help="Where to write; DIR/.cce/index.json by default."
 )
 @click.option(
     "--embedder",
     "embedder_name",
+    cls=NamingOption,
     default="hash",
     show_default=True,
     metavar="NAME",
-    help="hash, or ollama: a model of the server at CCE_OLLAMA_URL named by CCE_OLLAMA_MODEL.",
+    help="What embeds the chunks: {embedders}. ollama asks the server at CCE_OLLAMA_URL for the model "
+    "CCE_OLLAMA_MODEL.",
 )
 @click.option(
     "--allow-secrets",
@@ -47,14 +46,13 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @redact_option
 @cache_option
+@with_corpus
 def command(
-    directory: str,
-    store_path: str | None,
+    target: str | None,
     embedder_name: str,
     allow_secrets: bool,
     as_json: bool,
-    redaction: RedactionChoice,
-    cache: Cache | None,
+    corpus: CorpusChoice,
 ) -> None:
     """Index DIR (the current directory by default) and write the index into a store.
 
@@ -62,41 +60,16 @@ def command(
     whole. Secrets are scrubbed before anything is written; likely ones that the standard rules leave are
     counted in a warning.
     """
-    if allow_secrets and redaction.is_typed:
-        raise UsageError("--allow-secrets and --redact exclude each other: leave one out")
-
     from cce.report.json.summaries import render_indexing_json
     from cce.report.text.summaries import render_indexing_text
-    from cce.retrieval.embedding.checking import make_embedder
-    from cce.retrieval.indexing.directory import index_directory
-    from cce.retrieval.indexing.leftovers import warn_of_leftovers
-    from cce.retrieval.store.place import make_store_folder, store_beside
-    from cce.retrieval.store.reading import require_store
-    from cce.retrieval.store.summaries import summarize_indexing
-    from cce.retrieval.store.writing import write_store
+    from cce.usecases.index import IndexPlan, run_index, store_path
 
-    rules = Redaction.OFF if allow_secrets else redaction.redaction
-    is_default = store_path is None
-    path = store_beside(directory) if store_path is None else store_path
-    refuse_output(path, "--store")
-    require_store(path)
-    started = time.monotonic()
-    embedder = make_embedder(embedder_name)
-    _ = embedder.dimension  # a model that does not answer is found out before the corpus is read
+    plan = IndexPlan(corpus, target, embedder_name, allow_secrets)
+    refuse_output(store_path(plan), "--store")
     with Progress() as progress:
-        indexed = index_directory(directory, progress, embedder=embedder, redaction=rules, cache=cache)
-        if is_default:
-            make_store_folder(directory)
-        n_bytes = write_store(
-            path,
-            indexed.index,
-            indexed.digests(),
-            rules,
-            default_of=directory if is_default else None,
-        )
-    for notice in (*indexed.notices, *warn_of_leftovers(indexed)):
+        run = run_index(plan, progress)
+    for notice in run.notices:
         warn(notice)
-    if not is_default:  # that one lies in a hidden folder
-        warn_of_indexed(directory, {path: "store"})
-    summary = summarize_indexing(indexed, path, n_bytes, time.monotonic() - started)
-    write_result((render_indexing_json if as_json else render_indexing_text)(summary))
+    if target is not None:  # the default one lies in a hidden folder
+        warn_of_indexed(run.summary.directory, {target: "store"})
+    write_result((render_indexing_json if as_json else render_indexing_text)(run.summary))

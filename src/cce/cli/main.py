@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
 
 import click
 
@@ -85,7 +84,7 @@ class _LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
     ) -> click.Context:
         with _telling_who_left():
             return super().make_context(info_name, args, parent, **extra)

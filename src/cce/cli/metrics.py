@@ -20,8 +20,8 @@ def command(as_json: bool) -> None:
     where nothing relevant is indexed, a token one without ranged anchors) leaves that case out.
     """
     from cce.measurement.metrics.catalog import metric_called, metric_names
-    from cce.report.json.metrics import render_metrics_json
-    from cce.report.text.metrics import render_metrics_text
+    from cce.report.json.listings import render_metrics_json
+    from cce.report.text.listings import render_metrics_text
 
     entries = [metric_called(name).entry for name in metric_names()]
     write_result((render_metrics_json if as_json else render_metrics_text)(entries))

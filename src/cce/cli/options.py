@@ -3,54 +3,32 @@
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TypeVar
 
 import click
 
-from cce.cli.paths import DIRECTORY
-from cce.domain.redaction import STANDARD, Redaction, RedactionChoice
+from cce.cli.paths import DIRECTORY, FILE
 from cce.errors import UsageError
-from cce.quoting import quoted
-from cce.registry import unknown_name
+from cce.registry import known_names, split_names
 from cce.retrieval.backends.catalog import BACKENDS, DEFAULT_BACKENDS
-
-if TYPE_CHECKING:
-    from cce.domain.evidence import EvidenceOptions
 
 _T = TypeVar("_T")
 
 
 def parse_backends(typed: str | None) -> tuple[str, ...]:
     """Backend names from a comma list, each once, in the order typed; the default three for None."""
-    return DEFAULT_BACKENDS if typed is None else _parse_names("--backend", typed)
+    return DEFAULT_BACKENDS if typed is None else known_names(BACKENDS, "--backend", typed)
 
 
 def parse_comparison(typed: str) -> tuple[str, str]:
     """The two backends of `--compare A,B`."""
-    names = _parse_names("--compare", typed)
+    names = known_names(BACKENDS, "--compare", typed)
     if len(names) != 2:
         raise UsageError(
             f"--compare takes exactly two different backends, as in --compare bm25,hybrid; got {typed!r}"
         )
     return names[0], names[1]
-
-
-def _parse_names(option: str, typed: str) -> tuple[str, ...]:
-    names = split_names(typed)
-    if not names:
-        raise UsageError(f"{option} names no backend; known: {', '.join(BACKENDS.names())}")
-    for name in names:
-        if name not in BACKENDS:
-            raise UsageError(unknown_name("backend", name, BACKENDS.names()))
-    return names
-
-
-def require_one_corpus(directory: str | None, store: str | None) -> None:
-    """Refuse `--dir` together with `--store`."""
-    if directory is not None and store is not None:
-        raise UsageError("--dir and --store exclude each other: a store holds the chunks of its directory")
 
 
 def refuse_empty(_context: click.Context, _parameter: click.Parameter, path: str | None) -> str | None:
@@ -60,74 +38,113 @@ def refuse_empty(_context: click.Context, _parameter: click.Parameter, path: str
     return path
 
 
+def _listed_formats() -> str:
+    from cce.report.catalog import RENDERERS
+
+    return ", ".join(RENDERERS)
+
+
+def _listed_embedders() -> str:
+    from cce.retrieval.embedding.catalog import EMBEDDERS
+
+    return ", ".join(EMBEDDERS.names())
+
+
+def _listed_metrics() -> str:
+    from cce.domain.scores import METRICS
+
+    return ",".join(METRICS)
+
+
+_LISTS: Mapping[str, Callable[[], str]] = {
+    "{backends}": lambda: ", ".join(BACKENDS.names()),
+    "{default_backends}": lambda: ", ".join(DEFAULT_BACKENDS),
+    "{default_metrics}": _listed_metrics,
+    "{embedders}": _listed_embedders,
+    "{formats}": _listed_formats,
+}
+
+
+class NamingOption(click.Option):
+    """An option whose help text names what a registry holds, as in `{backends}`.
+
+    The registries are read when the help is printed: what other packages offer takes milliseconds to find.
+    """
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """What click prints of the option."""
+        for placeholder, listed in _LISTS.items():
+            if self.help is not None and placeholder in self.help:
+                self.help = self.help.replace(placeholder, listed())
+        return super().get_help_record(ctx)
+
+
+def backends_option(description: str) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
+    """Give a command `--backend`, which it receives as `backends: str | None`."""
+    text = f"{description}; {{default_backends}} by default. Known: {{backends}}."
+    return click.option("--backend", "backends", cls=NamingOption, metavar="A,B,..", help=text)
+
+
 def directory_option(
     description: str = "Corpus directory; wins over the one the set names.",
 ) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
-    """Give a command `--dir`, which it receives as `directory: str | None`; an empty one is refused."""
+    """Give a command `--dir`, an empty one refused: a part of what `with_corpus` makes `corpus` of."""
     return click.option(
         "--dir", "directory", type=DIRECTORY, metavar="DIR", callback=refuse_empty, help=description
     )
 
 
-def split_names(typed: str) -> tuple[str, ...]:
-    """The names of a comma list, each once, in the order typed."""
-    return tuple(dict.fromkeys(name.strip() for name in typed.split(",") if name.strip()))
-
-
-def cache_option(command: Callable[..., _T]) -> Callable[..., _T]:
-    """Give a command `--no-cache`; it receives what it may use as `cache: Cache | None`."""
-
-    @functools.wraps(command)
-    def with_cache(*, no_cache: bool, **others: object) -> _T:
-        from cce.retrieval.indexing.cache import default_cache
-
-        return command(cache=None if no_cache else default_cache(), **others)
-
-    return click.option("--no-cache", is_flag=True, help="Index from scratch, and leave the cache as it is.")(
-        with_cache
-    )
-
-
-_REDACTIONS = {each.value: each for each in (Redaction.STANDARD, Redaction.STRICT)}
-_REDACT_VARIABLE = "CCE_REDACT"
+def store_option(description: str) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
+    """Give a command `--store`: a part of what `with_corpus` makes `corpus` of."""
+    return click.option("--store", type=FILE, metavar="FILE", help=description)
 
 
 def redact_option(command: Callable[..., _T]) -> Callable[..., _T]:
-    """Give a command `--redact`; it receives what holds as `redaction: RedactionChoice`."""
-
-    @functools.wraps(command)
-    def with_redaction(*, redact: str | None, **others: object) -> _T:
-        return command(redaction=parse_redaction(redact), **others)
-
+    """Give a command `--redact`: a part of what `with_corpus` makes `corpus` of."""
     return click.option(
         "--redact",
         metavar="standard|strict",
         help="Rules by which secrets are scrubbed: standard, or strict, which takes many more; "
-        f"{_REDACT_VARIABLE} sets the default.",
-    )(with_redaction)
+        "CCE_REDACT sets the default.",
+    )(command)
 
 
-def parse_redaction(typed: str | None) -> RedactionChoice:
-    """What was typed behind `--redact`, else what the environment says, else the standard rules."""
-    if typed is not None:
-        return RedactionChoice(_redaction_called("--redact", typed), is_typed=True)
-    found = os.environ.get(_REDACT_VARIABLE)
-    return RedactionChoice(_redaction_called(_REDACT_VARIABLE, found)) if found else STANDARD
+def cache_option(command: Callable[..., _T]) -> Callable[..., _T]:
+    """Give a command `--no-cache`: a part of what `with_corpus` makes `corpus` of."""
+    return click.option("--no-cache", is_flag=True, help="Index from scratch, and leave the cache as it is.")(
+        command
+    )
 
 
-def _redaction_called(place: str, name: str) -> Redaction:
-    if name not in _REDACTIONS:
-        raise UsageError(f"{place} is {quoted(name)}: write standard or strict")
-    return _REDACTIONS[name]
+def with_corpus(command: Callable[..., _T]) -> Callable[..., _T]:
+    """Turn what the options of a corpus say, as many as the command has, into `corpus: CorpusChoice`.
+
+    A command without --no-cache uses no cache. This decorator stands closest to the function.
+    """
+
+    @functools.wraps(command)
+    def with_choice(
+        *,
+        directory: str | None = None,
+        store: str | None = None,
+        redact: str | None = None,
+        no_cache: bool = True,
+        **others: object,
+    ) -> _T:
+        from cce.usecases.corpora import choose_corpus  # it brings in both wings
+
+        return command(corpus=choose_corpus(directory, store, redact, is_cached=not no_cache), **others)
+
+    return with_choice
 
 
 _EVIDENCE_OPTIONS = (
     click.option("--evidence", "is_wanted", is_flag=True, help="Say how sure the figures are, and by tag."),
     click.option(
         "--metrics",
+        cls=NamingOption,
         metavar="A,B,..",
-        help="With --evidence: the metrics to weigh, precision_at_k,recall,mrr,f1 by default; "
-        "cce metrics lists all.",
+        help="With --evidence: the metrics to weigh, {default_metrics} by default; cce metrics lists all.",
     ),
     click.option(
         "--alpha",
@@ -164,32 +181,40 @@ def evidence_options(command: Callable[..., None]) -> Callable[..., None]:
         resamples: int | None,
         **others: object,
     ) -> None:
-        numbers = {"alpha": alpha, "min_effect": min_effect, "seed": seed, "resamples": resamples}
-        command(evidence=parse_evidence(metrics, numbers, is_wanted=is_wanted), **others)
+        typed = {
+            "--alpha": alpha,
+            "--min-effect": min_effect,
+            "--seed": seed,
+            "--resamples": resamples,
+            "--metrics": metrics,
+        }
+        if not is_wanted:
+            _refuse_unused(typed)
+            command(evidence=None, **others)
+            return
+
+        from cce.domain.evidence import EvidenceOptions
+
+        default = EvidenceOptions()
+        options = EvidenceOptions(
+            metrics=default.metrics if metrics is None else _parse_metrics(metrics),
+            alpha=default.alpha if alpha is None else alpha,
+            min_effect=default.min_effect if min_effect is None else min_effect,
+            seed=default.seed if seed is None else seed,
+            resamples=default.resamples if resamples is None else resamples,
+        )
+        command(evidence=options, **others)
 
     for option in reversed(_EVIDENCE_OPTIONS):
         with_evidence = option(with_evidence)
     return with_evidence
 
 
-def parse_evidence(
-    metrics: str | None, numbers: Mapping[str, float | None], *, is_wanted: bool
-) -> EvidenceOptions | None:
-    """What kind of evidence is asked for; `numbers` are fields of EvidenceOptions, None where not typed."""
-    typed: dict[str, Any] = {name: number for name, number in numbers.items() if number is not None}
-    if metrics is not None:
-        typed["metrics"] = metrics
-    if not is_wanted:
-        if typed:
-            option = "--" + next(iter(typed)).replace("_", "-")
+def _refuse_unused(typed: Mapping[str, object]) -> None:
+    """Raise UsageError if an option of `--evidence` has a value."""
+    for option, value in typed.items():
+        if value is not None:
             raise UsageError(f"{option} says how to weigh the evidence: add --evidence, or leave it out")
-        return None
-    if metrics is not None:
-        typed["metrics"] = _parse_metrics(metrics)
-
-    from cce.domain.evidence import EvidenceOptions
-
-    return EvidenceOptions(**typed)
 
 
 def _parse_metrics(typed: str) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from cce.errors import CorpusError, UsageError
 from cce.quoting import on_one_line
 
 if TYPE_CHECKING:
-    from cce.report.marks import Mark
+    from cce.report.catalog import Mark
 
 _RULE_FILE = ".gitignore"
 

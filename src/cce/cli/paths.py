@@ -5,7 +5,7 @@ Their values stay strings as typed: what is there, and of what kind, is found ou
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 import click
@@ -38,9 +38,10 @@ class PathType(click.types.StringParamType):
 class FormatAndPath(PathType):
     """`FORMAT=PATH`: the names of the formats first, then the shell's files."""
 
-    def __init__(self, formats: Iterable[str]) -> None:
+    def __init__(self, formats: Callable[[], Iterable[str]]) -> None:
+        """`formats` lists the names; it is called when a shell completes one."""
         super().__init__("file")
-        self._formats = tuple(formats)
+        self._formats = formats
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -51,7 +52,7 @@ class FormatAndPath(PathType):
         name, equals, path = incomplete.partition("=")
         if equals:
             return super().shell_complete(ctx, param, path)
-        return [CompletionItem(f"{known}=") for known in self._formats if known.startswith(name)]
+        return [CompletionItem(f"{known}=") for known in self._formats() if known.startswith(name)]
 
 
 FILE = PathType("file")

@@ -8,13 +8,15 @@ import click
 
 from cce.cli.exits import warn
 from cce.cli.options import (
+    backends_option,
     cache_option,
     directory_option,
     evidence_options,
     parse_backends,
     parse_comparison,
     redact_option,
-    require_one_corpus,
+    store_option,
+    with_corpus,
 )
 from cce.cli.paths import FILE
 from cce.cli.progress import Progress
@@ -29,10 +31,8 @@ from cce.cli.report_files import (
 from cce.errors import UsageError
 
 if TYPE_CHECKING:
-    from cce.domain.drilldown import CaseDrilldown
     from cce.domain.evidence import EvidenceOptions
-    from cce.domain.redaction import RedactionChoice
-    from cce.retrieval.indexing.cache import Cache
+    from cce.usecases.corpora import CorpusChoice
 
 
 @click.command(
@@ -48,16 +48,8 @@ if TYPE_CHECKING:
 )
 @click.argument("fixtures", type=FILE, metavar="FIXTURES")
 @directory_option()
-@click.option(
-    "--store", type=FILE, metavar="FILE", help="Score the index in this store instead of a directory."
-)
-@click.option(
-    "--backend",
-    "backends",
-    metavar="A,B,..",
-    help="Backends to score, in report order: bm25, vector, hybrid (these three by default), "
-    "bm25-okapi, bm25-plus, bm25-l.",
-)
+@store_option("Score the index in this store instead of a directory.")
+@backends_option("Backends to score, in report order")
 @click.option(
     "--compare", "comparison", metavar="A,B", help="Score two backends and test whether B differs from A."
 )
@@ -66,17 +58,15 @@ if TYPE_CHECKING:
 @evidence_options
 @redact_option
 @cache_option
+@with_corpus
 def command(
     fixtures: str,
-    directory: str | None,
-    store: str | None,
+    corpus: CorpusChoice,
     backends: str | None,
     comparison: str | None,
     as_json: bool,
     reports: tuple[str, ...],
     evidence: EvidenceOptions | None,
-    redaction: RedactionChoice,
-    cache: Cache | None,
 ) -> None:
     """Score how well backends rank the labelled queries of FIXTURES.
 
@@ -89,31 +79,26 @@ def command(
 
     A bad score is a finding, not a failure: the exit code is 0 whenever it could be measured, else 2.
     """
-    require_one_corpus(directory, store)
     if backends is not None and comparison is not None:
         raise UsageError(
             "--backend and --compare exclude each other: --compare scores the two backends it names"
         )
     names = parse_backends(backends) if comparison is None else parse_comparison(comparison)
 
-    from cce.domain.full_report import FullReport
+    from cce.domain.report import FullReport
     from cce.report.catalog import RENDERERS, WITH_DRILLDOWN
-    from cce.usecases.evaluate import Plan, corpus_directories, evaluate
+    from cce.usecases.corpora import corpus_directories
+    from cce.usecases.evaluate import Plan, evaluate
 
     files = parse_report_files(reports, RENDERERS, as_json=as_json)
-    is_comparison = comparison is not None
-    plan = Plan(fixtures, directory, names, is_comparison, evidence, store, cache, redaction)
-    writes_text = any(file.format in WITH_DRILLDOWN for file in files)
-    require_apart(files, {"fixture set": fixtures, "store": store}, lambda: corpus_directories(plan))
+    plan = Plan(fixtures, names, comparison is not None, corpus, evidence)
+    has_drilldown = any(file.format in WITH_DRILLDOWN for file in files)
+    inputs = {"fixture set": fixtures, "store": corpus.store}
+    require_apart(files, inputs, lambda: corpus_directories(corpus, fixtures))
     with Progress() as progress:
-        evaluation = evaluate(plan, progress, writes_text=writes_text)
+        evaluation = evaluate(plan, progress, has_drilldown=has_drilldown)
     for notice in evaluation.notices:
         warn(notice)
-    cases: tuple[CaseDrilldown, ...] = ()
-    if writes_text:
-        from cce.measurement.matching.drilldown import drill_down
-
-        cases = drill_down(evaluation.fixtures.cases, evaluation.rankings)
-    full = FullReport(evaluation.report, fixtures, cases, command=typed_command())
+    full = FullReport(evaluation.report, fixtures, evaluation.cases, command=typed_command())
     write_reports([(file, RENDERERS[file.format](full)) for file in files])
-    warn_of_indexed_reports(evaluation.report.corpus if store is None else None, files)
+    warn_of_indexed_reports(evaluation.report.corpus if corpus.store is None else None, files)

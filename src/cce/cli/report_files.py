@@ -9,26 +9,27 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from cce.cli.exits import OutputError, write_result
+from cce.cli.options import NamingOption
 from cce.cli.outputs import identity, output_fault, warn_of_indexed
 from cce.cli.paths import FormatAndPath
 from cce.errors import UsageError
 from cce.files import reason, write_file
 from cce.quoting import on_one_line
 from cce.registry import unknown_name
-from cce.report.marks import MARKS
+from cce.report.catalog import MARKS
 
 STANDARD_OUTPUT = "-"
 
 # Where a report goes, and what is written besides, is no part of the report.
 _ELSEWHERE = frozenset({"reports", "as_json", "is_accepting", "no_cache"})
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+_T = TypeVar("_T")
 
 
 class ReportFile(NamedTuple):
@@ -43,16 +44,23 @@ class ReportFile(NamedTuple):
         return self.path == STANDARD_OUTPUT
 
 
-def report_option(command: _Command) -> _Command:
+def _formats() -> Iterable[str]:
+    from cce.report.catalog import RENDERERS  # not before a shell completes a format
+
+    return RENDERERS
+
+
+def report_option(command: Callable[..., _T]) -> Callable[..., _T]:
     """Give a command `--report`, which it receives as `reports: tuple[str, ...]`."""
     return click.option(
         "--report",
         "reports",
         multiple=True,
-        type=FormatAndPath(("text", "json", "markdown", "html", "junit", "github")),
+        cls=NamingOption,
+        type=FormatAndPath(_formats),
         metavar="FORMAT=PATH",
-        help="Write a report: text, json, markdown, html, junit or github, as in html=report.html; "
-        "- is standard output. May be given again.",
+        help="Write a report, as in html=report.html; - is standard output. Formats: {formats}. "
+        "May be given again.",
     )(command)
 
 

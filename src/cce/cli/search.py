@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
 
-from cce.cli.colours import has_colours, paint_path, paint_terms
 from cce.cli.exits import say, warn, write_result
-from cce.cli.options import cache_option, directory_option, parse_backends, redact_option, require_one_corpus
-from cce.cli.paths import FILE
+from cce.cli.options import (
+    NamingOption,
+    cache_option,
+    directory_option,
+    parse_backends,
+    redact_option,
+    store_option,
+    with_corpus,
+)
 from cce.cli.progress import Progress
 from cce.errors import UsageError
 from cce.quoting import on_one_line
+from cce.tokens import tokenize
 
 if TYPE_CHECKING:
-    from cce.domain.redaction import RedactionChoice
-    from cce.retrieval.indexing.cache import Cache
+    from cce.usecases.corpora import CorpusChoice
+    from cce.usecases.search import SearchRun
+
+Paint = Callable[[str], str]
 
 
 @click.command(
@@ -29,14 +42,15 @@ if TYPE_CHECKING:
 )
 @click.argument("query", metavar="QUERY")
 @directory_option("Directory to search; the current one by default.")
+@store_option("Store to search; DIR/.cce/index.json if it is there.")
 @click.option(
-    "--store",
-    "store_path",
-    type=FILE,
-    metavar="FILE",
-    help="Store to search; DIR/.cce/index.json if it is there.",
+    "--backend",
+    cls=NamingOption,
+    default="hybrid",
+    show_default=True,
+    metavar="NAME",
+    help="How to rank: {backends}.",
 )
-@click.option("--backend", default="hybrid", show_default=True, metavar="NAME", help="How to rank.")
 @click.option(
     "--top-k",
     "k",
@@ -52,48 +66,71 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @redact_option
 @cache_option
+@with_corpus
 def command(
     query: str,
-    directory: str | None,
-    store_path: str | None,
     backend: str,
     k: int,
     no_graph: bool,
     as_json: bool,
-    redaction: RedactionChoice,
-    cache: Cache | None,
+    corpus: CorpusChoice,
 ) -> None:
     """Rank the chunks of a store, or of a directory, for QUERY.
 
     Without a store the directory is indexed in memory, and nothing is written.
     """
-    require_one_corpus(directory, store_path)
     names = parse_backends(backend)
     if len(names) > 1:
         raise UsageError(f"--backend takes one name here, got {backend!r}")
 
-    from cce.domain.redaction import Redaction
-    from cce.report.json.search import render_search_json
-    from cce.report.text.search import render_search_text
-    from cce.usecases.search import open_index, search
+    from cce.report.json.listings import render_search_json
+    from cce.report.text.listings import render_search_text
+    from cce.usecases.search import SearchPlan, run_search
 
-    place = directory or "."
+    plan = SearchPlan(query, names[0], k, not no_graph, corpus)
     with Progress() as progress:
-        opened = open_index(place, store_path, progress, cache, redaction)
-    shown = on_one_line(place)
-    if opened.store is None:
-        say(f"{shown}: no store, indexed in memory; keep an index with: cce index {shown}")
-    elif store_path is None:
-        store = on_one_line(opened.store)
-        say(f"{store}: searched as it was written; what changed since tells: cce stats --dir {shown}")
-    if opened.redaction is Redaction.STRICT:
-        say("redact: strict")
-    for notice in opened.notices:
+        run = run_search(plan, progress)
+    _say_where(run, corpus)
+    for notice in run.notices:
         warn(notice)
-    ranking = search(opened.index, names[0], query, k, use_graph=not no_graph)
     if as_json:
-        write_result(render_search_json(ranking))
+        write_result(render_search_json(run.ranking))
     elif has_colours():
-        write_result(render_search_text(ranking, paint_path, paint_terms(query)))
+        write_result(render_search_text(run.ranking, paint_path, paint_terms(query)))
     else:
-        write_result(render_search_text(ranking))
+        write_result(render_search_text(run.ranking))
+
+
+def _say_where(run: SearchRun, typed: CorpusChoice) -> None:
+    """What was searched, where the user did not name it."""
+    from cce.domain.redaction import Redaction
+
+    place = on_one_line(typed.directory or ".")
+    if run.store is None:
+        say(f"{place}: no store, indexed in memory; keep an index with: cce index {place}")
+    elif typed.store is None:
+        store = on_one_line(run.store)
+        say(f"{store}: searched as it was written; cce stats --dir {place} shows what changed since")
+    if run.redaction is Redaction.STRICT:
+        say("redact: strict")
+
+
+def has_colours() -> bool:
+    """Whether standard output is a terminal whose owner wants colours (see no-color.org)."""
+    is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return is_wanted and sys.stdout is not None and sys.stdout.isatty()
+
+
+def paint_path(text: str) -> str:
+    """The place of a hit."""
+    return click.style(text, fg="cyan")
+
+
+def paint_terms(query: str) -> Paint:
+    """What paints the words of `query` wherever they stand in a text, upper or lower case."""
+    words = sorted({token.decode() for token in tokenize(query.encode("utf-8", "replace"))}, key=len)
+    if not words:
+        return str
+    # Tokens are letters, digits and underscores; longer ones first, so that a part does not hide a whole.
+    pattern = re.compile("|".join(reversed(words)), re.IGNORECASE | re.ASCII)
+    return lambda text: pattern.sub(lambda found: click.style(found[0], bold=True, fg="yellow"), text)

@@ -34,16 +34,8 @@ def command(directory: str | None, store_path: str | None, as_json: bool) -> Non
     """
     from cce.report.json.summaries import render_store_json
     from cce.report.text.summaries import render_store_text
-    from cce.retrieval.store.freshness import compare_with_directory
-    from cce.retrieval.store.place import directory_of, store_beside
-    from cce.retrieval.store.reading import read_store
-    from cce.retrieval.store.summaries import summarize_store
+    from cce.usecases.stats import run_stats
 
-    path = store_beside(directory or ".") if store_path is None else store_path
-    compared = directory or directory_of(path)
-    store = read_store(path)
     with Progress() as progress:
-        freshness = None if compared is None else compare_with_directory(store, compared, progress)
-    write_result(
-        (render_store_json if as_json else render_store_text)(summarize_store(path, store, freshness))
-    )
+        summary = run_stats(directory, store_path, progress)
+    write_result((render_store_json if as_json else render_store_text)(summary))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.errors import AnchorError
 from cce.quoting import quoted
 from cce.tokens import WHITE_SPACE

@@ -1,1 +1,1 @@
-"""Labels that stay true: lint, pins, re-anchoring, drafts and the labelling session."""
+"""Labels that stay true: lint, pins, re-anchoring, drafts, and the labelling session."""

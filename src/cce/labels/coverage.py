@@ -1,7 +1,7 @@
-"""What the anchors of a case touch in an index, and the most that any ranking can reach with them.
+"""Which chunks the anchors of a case match, and the best figures that any ranking can reach with them.
 
-Chunks enter in index order; per anchor the positions of the chunks it matches leave. A file's chunks
-are held as arrays, so that an anchor costs little however many there are and however wide its range.
+Chunks enter in index order; the positions of the chunks that an anchor matches leave. The chunks of a
+file are held as arrays, so the cost of an anchor depends neither on their number nor on its range.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 
 from cce.domain.anchor import Anchor
 from cce.domain.case import Case
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.measurement.metrics.ranked import harmonic_mean
 
 IntVector = NDArray[np.int64]
 
-_LAST_LINE = 2**62
+_LAST_LINE = 2**62  # fits int64, and no file has as many lines
 
 
 @dataclass(frozen=True, slots=True)
 class _FileChunks:
-    """The chunks `first..first + n` of the index, which are those of one file."""
+    """The chunks of one file; they stand at `first..first + n` in the index."""
 
     first: int
     starts: IntVector
@@ -38,7 +38,7 @@ class AnchoredChunks:
     """Which chunks an anchor matches."""
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
-        """`chunks` in index order: those of one file stand together."""
+        """`chunks` in index order, in which the chunks of a file are neighbours."""
         self.chunks = chunks
         self.positions_by_file: dict[str, list[int]] = {}
         self._kind_numbers: dict[str, int] = {}
@@ -81,7 +81,7 @@ class AnchoredChunks:
 
 
 class Ceiling(NamedTuple):
-    """The most that any ranking reaches on one case."""
+    """The upper bounds of the figures of one case, over all rankings."""
 
     precision: float
     recall: float
@@ -89,10 +89,10 @@ class Ceiling(NamedTuple):
 
 
 def ceiling(case: Case, matched: Sequence[IntVector]) -> Ceiling:
-    """The ceiling of `case`; `matched` has the matched chunks of each of its anchors.
+    """The ceiling of `case`; `matched` has the positions of the matched chunks, per anchor.
 
-    The recall is exact unless k chunks are too few for all anchors and overlap each other; then no
-    ranking reaches more, and perhaps none reaches as much.
+    Recall is exact unless there are more anchors than k and chunks that match several of them: the best k
+    chunks are then a maximum coverage problem (NP-hard), and this is an upper bound of its answer.
     """
     precision = min(_count_distinct(matched, case.k), case.k) / case.k
     recall = _most_matched(matched, case.k) / len(matched)
@@ -100,13 +100,13 @@ def ceiling(case: Case, matched: Sequence[IntVector]) -> Ceiling:
 
 
 def _count_distinct(matched: Sequence[IntVector], enough: int) -> int:
-    """The number of different chunks; not looked at further once one anchor has enough."""
+    """The number of distinct chunks, or of those of a single anchor if that is `enough`."""
     most = max(map(len, matched))
     return most if most >= enough or len(matched) == 1 else len(np.unique(np.concatenate(matched)))
 
 
 def _most_matched(matched: Sequence[IntVector], k: int) -> int:
-    """The most anchors that k chunks can match."""
+    """An upper bound on how many anchors k chunks match: the k chunks with the most anchors, summed."""
     matchable = [positions for positions in matched if len(positions)]
     if len(matchable) <= k:
         return len(matchable)

@@ -11,20 +11,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.errors import FixtureError
 from cce.json_text import is_mostly_brackets
 from cce.measurement.fixtures.schema import SCHEMA
 from cce.quoting import on_one_line
 from cce.tokens import WHITE_SPACE, tokenize
 
-_MAX_ID = 40
+_MAX_ID = 40  # characters; long enough for the words of most queries
 _MAX_FIRST_LINE = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Queries:
-    """Queries in the order they came, each set of tokens once; and how many were left out."""
+    """Queries in input order, without repeats of the same set of tokens; and how many were left out."""
 
     texts: tuple[str, ...]
     n_repeated: int
@@ -32,9 +32,9 @@ class Queries:
 
 
 def parse_queries(raw: bytes, place: str) -> Queries:
-    """The queries in `raw`: a line each, or the key `query` of an object a line.
+    """The queries in `raw`: one per line, as plain text or as the key `query` of a JSON object.
 
-    It is objects if the first line that is not blank is one. Raises FixtureError, with the line.
+    The first line that is not blank decides which. Raises FixtureError with the line number.
     """
     texts: list[str] = []
     is_ndjson: bool | None = None
@@ -117,7 +117,7 @@ def _candidate(pooled: PooledChunk) -> dict[str, object]:
 
 
 def _ids(queries: Iterable[str]) -> Iterator[str]:
-    """A name for each query, made of its words and different from all others."""
+    """A unique id for each query, made of its words."""
     taken: dict[str, int] = {}
     for query in queries:
         words = b"-".join(tokenize(query.encode())).decode()

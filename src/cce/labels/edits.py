@@ -1,8 +1,8 @@
-"""Edits of JSON text that leave every byte alone which is not part of a changed value.
+"""Edits of JSON text that change only the bytes of the edited values.
 
-One JSON value enters as bytes, with changes by key or position; the same bytes leave, but for those
-values. Spacing, the order of keys, numbers as written and whatever nobody asked about stay. The text
-must be valid JSON (the fixture reader has seen to that): here it is only cut, never judged.
+One JSON value enters as bytes, with changes by key or position; the edited bytes leave. Spacing, the
+order of keys, the spelling of numbers and unknown keys stay as they are. The text must be valid JSON,
+which the fixture reader has checked; this module finds the parts of a value and does not validate them.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)  # unrolled: each byte is read once
+# "Unrolled": runs of ordinary bytes between escapes, so no byte is matched twice and nothing backtracks.
+_STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _STRING_OR_SIGN = re.compile(_STRING.pattern + rb"|[,:]", re.DOTALL)
 _SCALAR = re.compile(rb"[^\s,\]}]++")
 _SPACE = re.compile(rb"[ \t\r\n]*+")
-# What moves the depth of a nested value: brackets, and strings because they may hold brackets.
+# The next bracket that changes the depth, or a string, which is skipped because it may hold brackets.
+# In `[1,"]",2]` the steps are: `[` (depth 1), `"]"` (skipped), `]` (depth 0, the end).
 _STEP = re.compile(rb'[^"\[\]{}]*+(?:([\[{])|([\]}])|(?="))')
 _OPENINGS = b"{["
 
@@ -35,24 +37,24 @@ class _Part:
 
 
 def object_values(text: bytes) -> dict[str, bytes]:
-    """The raw value of each key of the object that `text` is; of a repeated key the last."""
+    """The raw value of each key of the object `text`; the last one of a repeated key."""
     return {part.key: text[part.value_start : part.end] for part in _parts(text, _opening(text))}
 
 
 def array_items(text: bytes) -> list[bytes]:
-    """The raw items of the array that `text` is."""
+    """The raw items of the array `text`."""
     return [text[part.start : part.end] for part in _parts(text, _opening(text))]
 
 
 def decode_string(raw: bytes) -> str:
-    """The string that one raw JSON string spells."""
+    """The value of one raw JSON string."""
     value = json.loads(raw)
     assert isinstance(value, str)  # noqa: S101 - callers pass strings of a validated line
     return value
 
 
 def encode(value: object, like: bytes = b"") -> bytes:
-    """`value` as JSON on one line, spaced as the text `like` is and with escapes where it has them."""
+    """`value` as JSON on one line, with the spacing and the escapes of the text `like`."""
     separators = (_sign(like, b",").decode(), _sign(like, b":").decode())
     return json.dumps(value, ensure_ascii=b"\\u" in like, separators=separators).encode()
 
@@ -63,11 +65,11 @@ def update_object(
     new_keys: Mapping[str, str] | None = None,
     like: bytes | None = None,
 ) -> bytes:
-    """`text` with the raw `values` in place; None drops a key, a key that is not there comes last.
+    """`text` with the raw `values` in place; None drops a key, a new key is appended.
 
     text      an object, white space around it allowed
     new_keys  old key -> the key to write instead; its value stays unless `values` names the old key
-    like      a text whose spacing new members take over, `text` itself if None
+    like      a text whose spacing new members copy, `text` itself if None
     """
     style = text if like is None else like
     opening = _opening(text)
@@ -77,7 +79,7 @@ def update_object(
     for number, part in enumerate(parts):
         value = values.get(part.key, b"")
         if value is None:
-            pieces[number] = None  # repeats as well: an earlier one would come to life
+            pieces[number] = None  # all repeats too: without the last one an earlier one would count
         elif number == last_of_key[part.key] or part.key in (new_keys or {}):
             pieces[number] = _member(text, part, value, (new_keys or {}).get(part.key))
     added = [
@@ -89,12 +91,12 @@ def update_object(
 
 
 def update_members(line: bytes, members: Mapping[str, Mapping[str, bytes | None]]) -> bytes:
-    """`line`, an object, with raw members put into the objects under some of its keys; None drops one."""
+    """`line`, an object, with raw members set in the objects under some of its keys; None drops a member."""
     values = object_values(line)
     changes: dict[str, bytes | None] = {
-        key: update_object(values.get(key, b"{}"), of_key, like=line)
-        for key, of_key in members.items()
-        if of_key and (key in values or any(of_key.values()))
+        key: update_object(values.get(key, b"{}"), changed, like=line)
+        for key, changed in members.items()
+        if changed and (key in values or any(changed.values()))
     }
     return update_object(line, changes) if changes else line
 
@@ -105,9 +107,9 @@ def update_array(
     added: Sequence[bytes] = (),
     like: bytes | None = None,
 ) -> bytes:
-    """`text`, an array, with each raw item as `change(position, item)` has it; None drops it.
+    """`text`, an array, with each raw item replaced by `change(position, item)`; None drops the item.
 
-    added  raw items that come last, spaced as `like` is, or as `text` if that is None
+    added  raw items to append, with the spacing of `like`, or of `text` if that is None
     """
     opening = _opening(text)
     parts = _parts(text, opening)
@@ -116,7 +118,7 @@ def update_array(
 
 
 def _member(text: bytes, part: _Part, value: bytes, new_key: str | None) -> bytes:
-    """One member again; an empty `value` and None for `new_key` leave what is there."""
+    """One member, changed; an empty `value` keeps the value, None for `new_key` keeps the key."""
     key_and_colon = text[part.start : part.value_start]
     if new_key is not None:
         key_end = _end_of_string(text, part.start) - part.start
@@ -132,7 +134,7 @@ def _rebuilt(
     added: Sequence[bytes],
     comma: bytes,
 ) -> bytes:
-    """The container again: whatever is kept keeps the bytes in front of it."""
+    """The container with its pieces replaced; a kept piece keeps the bytes in front of it."""
     if not parts:
         closing = _skip_space(text, opening + 1) if added else opening + 1
         return text[: opening + 1] + comma.join(added) + text[closing:]
@@ -147,12 +149,12 @@ def _rebuilt(
 
 
 def _sign(text: bytes, sign: bytes) -> bytes:
-    """A comma or colon, with a space behind it if `text` writes it so."""
+    """A comma or colon, followed by a space if `text` does so."""
     return sign + b" " if _spaced(text, sign) else sign
 
 
 def _spaced(text: bytes, sign: bytes) -> bool:
-    """Whether `text` has a space behind its first `sign`, or else behind the other one; yes without any."""
+    """Whether a space follows the first `sign` of `text`, or else the other sign; True without either."""
     habit = True
     for found in _STRING_OR_SIGN.finditer(text):
         if found[0] in b",:":
@@ -163,7 +165,7 @@ def _spaced(text: bytes, sign: bytes) -> bool:
 
 
 def _opening(text: bytes) -> int:
-    """Where the container that `text` holds opens; a byte order mark and white space may come first."""
+    """Position of the bracket that opens the container; a byte order mark and white space may come first."""
     return min(position for sign in (b"{", b"[") if (position := text.find(sign)) >= 0)
 
 
@@ -198,7 +200,7 @@ def _end_of_value(text: bytes, position: int) -> int:
         return _end_of_string(text, position)
     if text[position] not in _OPENINGS:
         return _end(_SCALAR, text, position)
-    depth = 0  # counted, not recursed into: a value may nest as deep as the reader allows
+    depth = 0  # counted, not recursed into: the reader allows deeper nesting than Python's stack
     while True:
         step = _STEP.match(text, position)
         if step is None:

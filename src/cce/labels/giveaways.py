@@ -1,6 +1,6 @@
-"""Labels that give the answer away: a query that quotes its own file's name, or its own answer.
+"""Labels that give the answer away: the query quotes the name of its file, or the text of its answer.
 
-Such a case tests whether a backend can find a copied string, which all of them can.
+Such a case only tests whether a backend finds a copied string, which all of them do.
 """
 
 from __future__ import annotations
@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from cce.domain.anchor import Anchor
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.tokens import tokenize
 
 if TYPE_CHECKING:
     from cce.labels.coverage import IntVector
 
 N_WORDS = 8
-"""So many words in a row are a quotation."""
+"""Words in a row that count as a quotation; shorter runs occur by chance, as in "return the value of the"."""
 
-_N_READ = 64
-_N_SEARCHED = 64  # more runs than that are looked up, not searched for
-_N_TEXTS_KEPT = 1024
+_MAX_CHUNKS_READ = 64
+_MAX_RUNS_SEARCHED = 64  # more runs are looked up in a set of all windows of the text
+_MAX_TEXTS_KEPT = 1024
 
 Run = tuple[bytes, ...]
 
 
 def quoted_file_name(query: str, anchors: Sequence[Anchor]) -> str | None:
-    """The first base name of an anchor's file that `query` holds as a word, in any case."""
+    """The first base name of an anchor's file that `query` contains as a word, whatever its case."""
     folded = query.casefold()
     names = (anchor.path.rpartition("/")[2] for anchor in anchors if anchor.path is not None)
     return next((name for name in names if _holds_word(folded, name.casefold())), None)
@@ -65,17 +65,17 @@ class SearchedIndex(Protocol):
 
 
 class QuotedAnswers:
-    """Finds the chunk whose words a query repeats."""
+    """Finds the chunk that a query quotes."""
 
     def __init__(self, index: SearchedIndex) -> None:
-        """The index' postings are asked for only when a case matches very many chunks."""
+        """The postings of `index` are used only for cases that match very many chunks."""
         self._index = index
-        self._words = lru_cache(_N_TEXTS_KEPT)(
+        self._words = lru_cache(_MAX_TEXTS_KEPT)(
             lambda position: b" %s " % b" ".join(tokenize(index.chunks[position].content))
         )
 
     def quoted(self, query: str, matched: Sequence[IntVector]) -> tuple[int, str] | None:
-        """(position of a matched chunk, the words that `query` takes from it in a row); None without."""
+        """(position of a matched chunk, the words in a row that `query` takes from it), or None."""
         words = tokenize(query.encode())
         runs = {tuple(words[start : start + N_WORDS]) for start in range(len(words) - N_WORDS + 1)}
         if not runs or not matched:
@@ -87,11 +87,11 @@ class QuotedAnswers:
         return None
 
     def _worth_reading(self, runs: set[Run], matched: Sequence[IntVector]) -> list[int]:
-        """The few chunks to read: all that match, or of very many those that hold all words of a run."""
+        """The chunks to read: all matched ones, or if these are many those with all words of a run."""
         positions = np.unique(np.concatenate(matched))
-        if len(positions) > _N_READ:
+        if len(positions) > _MAX_CHUNKS_READ:
             holding = [self._holding(run, positions) for run in sorted(runs)]
-            positions = np.unique(np.concatenate(holding))[:_N_READ]
+            positions = np.unique(np.concatenate(holding))[:_MAX_CHUNKS_READ]
         return [int(position) for position in positions]
 
     def _holding(self, run: Run, positions: IntVector) -> IntVector:
@@ -102,8 +102,8 @@ class QuotedAnswers:
 
 
 def _first_run(words: bytes, runs: set[Run]) -> Run | None:
-    """The first of `runs`, in byte order or in that of the text, which stands in `words`."""
-    if len(runs) <= _N_SEARCHED:
+    """The first of `runs` that `words` contains: in byte order, or for many runs in the order of the text."""
+    if len(runs) <= _MAX_RUNS_SEARCHED:
         return next((run for run in sorted(runs) if b" %s " % b" ".join(run) in words), None)
     tokens = words.split()
     windows = (tuple(tokens[start : start + N_WORDS]) for start in range(len(tokens) - N_WORDS + 1))

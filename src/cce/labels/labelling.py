@@ -1,8 +1,8 @@
-"""Labelling: candidates of drafts one after another, a person's answers put into the set at once.
+"""Labelling: the candidates of drafts one by one; each judgment is written to the set at once.
 
-The session knows neither screen nor keyboard: it says what is to be judged, takes the answer and
-writes the set, so that whoever pulls the plug loses nothing. What was answered is kept with each
-candidate under `judged`, which is how a later session knows where to go on.
+A session knows neither screen nor keyboard: it gives the current candidate, takes the judgment and
+writes the set. A crash loses at most the current answer. Each candidate keeps its judgment under
+`judged`, so a later session continues with the open ones.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from cce.quoting import on_one_line, quoted
 Judgment = bool | int
 """True or a grade from 1 to 3: relevant; False: not relevant."""
 
-_WHOLE_FILE = "module"
-_MAX_LINE = 2**53
+_WHOLE_FILE = "module"  # the kind of a chunk that is a whole file
+_MAX_LINE = 2**53  # a JSON reader that uses floats holds every integer up to here
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One result to judge: where it is, which backends found it, and what case of the set it belongs to."""
+    """One result to judge: its place in the corpus, the backends that found it, and its case."""
 
     line: int
     position: int
@@ -42,7 +42,7 @@ class Candidate:
 
     @property
     def anchor(self) -> str | None:
-        """The anchor that names it, None if no anchor can: the file if it is one chunk, else its lines."""
+        """The anchor that names it: the file if that is one chunk, else its lines; None if no anchor can."""
         is_file = self.kind == _WHOLE_FILE and self.span.first == 1
         text = self.path if is_file else f"{self.path}@{self.span.first}-{self.span.last}"
         try:
@@ -58,7 +58,7 @@ class Candidate:
 
 
 class LabelSession:
-    """Walks through the open candidates of a set; every answer is on disk before the next question."""
+    """Walks through the open candidates of a set and saves each judgment before the next candidate."""
 
     def __init__(self, revision: Revision, only_ids: Collection[str] = ()) -> None:
         """`only_ids` are the cases to label, all if empty; raises FixtureError for a set it cannot read."""
@@ -74,21 +74,21 @@ class LabelSession:
 
     @property
     def n_open(self) -> int:
-        """How many candidates were open when the session began."""
+        """The number of candidates that were open when the session began."""
         return len(self._open)
 
     @property
     def n_passed(self) -> int:
-        """How many of them were answered or skipped."""
+        """The number of candidates that were judged or skipped."""
         return self._next
 
     @property
     def current(self) -> Candidate | None:
-        """What to judge now, None at the end."""
+        """The candidate to judge now, None at the end."""
         return self._open[self._next] if self._next < len(self._open) else None
 
     def answer(self, judgment: Judgment) -> None:
-        """Judge the current candidate; raises UsageError if it cannot be written, and then stays there."""
+        """Save the judgment of the current candidate; after a UsageError the candidate stays current."""
         candidate = self._open[self._next]
         before = self._revision.line(candidate.line)
         self._write(candidate.line, _judged(before, candidate, judgment))
@@ -97,12 +97,12 @@ class LabelSession:
         self.n_answers += 1
 
     def skip(self) -> None:
-        """Leave the current candidate open for another time."""
+        """Leave the current candidate open for a later session."""
         self._past.append(None)
         self._next += 1
 
     def undo(self) -> bool:
-        """Go back by one candidate and take its answer back; False at the beginning."""
+        """Go back one candidate and remove its judgment; False at the beginning."""
         if not self._past:
             return False
         before = self._past[-1]
@@ -124,7 +124,7 @@ class LabelSession:
 
 
 def unlabelled_ids(revision: Revision) -> list[str]:
-    """The drafts that have no label yet, for which reason nothing can be scored with the set."""
+    """The ids of the drafts without a label; while there are any, the set cannot be scored."""
     return [case_id for _, case_id, entry in _drafts(revision) if not entry.get("expected")]
 
 
@@ -138,7 +138,7 @@ def _open_candidates(revision: Revision) -> Iterator[Candidate]:
 
 
 def corpus_in_header(revision: Revision) -> str | None:
-    """The corpus that the set's header names, if it has one."""
+    """The corpus that the header of the set names, None without one."""
     for _, entry in _entries(revision):
         corpus = entry.get("corpus") if "query" not in entry else None
         return corpus if isinstance(corpus, str) else None
@@ -158,7 +158,7 @@ def _drafts(revision: Revision) -> Iterator[tuple[int, str, dict[str, Any]]]:
 
 
 def _draft_fault(entry: Mapping[str, Any]) -> str | None:
-    """What is wrong with a line that has candidates: an answer is written into the values checked here."""
+    """What is wrong with a line of candidates; checks the values that a judgment is written into."""
     if not isinstance(entry.get("query"), str) or not isinstance(entry["candidates"], list):
         return "a draft needs a query and an array of candidates, draft it again"
     expected = entry.get("expected", [])
@@ -170,7 +170,7 @@ def _draft_fault(entry: Mapping[str, Any]) -> str | None:
 
 
 def _entries(revision: Revision) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a set by line; not by the fixture reader, which takes no case without a label."""
+    """The objects of a set with their line numbers; the fixture reader would refuse cases without labels."""
     for number in range(1, revision.n_lines + 1):
         line = revision.line(number).removeprefix(BOM_UTF8).strip()
         if not line:
@@ -187,7 +187,7 @@ def _parse_candidate(
     fields: Any, place: str, line: int, position: int, case_id: str, query: str
 ) -> Candidate:
     match fields:
-        # To Python true is an integer, too; and beyond the greatest line no file goes on.
+        # bool is a subclass of int.
         case {"path": str(path), "kind": str(kind), "lines": [int(first), int(last)]} if (
             bool not in (type(first), type(last)) and 1 <= first <= last <= _MAX_LINE
         ):
@@ -204,7 +204,7 @@ def _is_wanted(candidate: Candidate, only_ids: Collection[str]) -> bool:
 
 
 def _judged(line: bytes, candidate: Candidate, judgment: Judgment) -> bytes:
-    """The line of the candidate's case with the answer in it."""
+    """The line of the candidate's case with the judgment in it."""
     values = object_values(line)
     raw_judgment = encode(judgment)
 
@@ -224,7 +224,7 @@ def _judged(line: bytes, candidate: Candidate, judgment: Judgment) -> bytes:
 def _labelled(
     values: Mapping[str, bytes], candidate: Candidate, judgment: Judgment, line: bytes
 ) -> dict[str, bytes | None]:
-    """`expected` with the candidate's anchor, and `grades` if there is a grade to keep."""
+    """`expected` with the candidate's anchor, and `grades` if the judgment is a grade."""
     anchor = candidate.anchor
     if anchor is None:
         raise UsageError(f"{quoted(candidate.path)}: no anchor can name this path, so it cannot be a label")

@@ -1,7 +1,7 @@
-"""Lint: everything about a fixture set that makes its figures mean less than they seem to.
+"""Lint: the faults of a fixture set that make its figures wrong or less meaningful.
 
-The lines of a set and an index enter, findings leave. A set is read line by line: of a case only the
-hashes of its id and its query stay, some hundred bytes, beside what was found.
+The lines of a set and an index enter, findings leave. The set is read line by line; only the hashes of
+ids and queries stay in memory, about a hundred bytes per case.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cce.domain.findings import Finding, Lint, Severity
 from cce.labels.coverage import AnchoredChunks, Ceiling, IntVector, ceiling
 from cce.labels.giveaways import N_WORDS, QuotedAnswers, SearchedIndex, quoted_file_name
 from cce.labels.misses import Misses
-from cce.labels.reanchor import moves_of
+from cce.labels.reanchor import find_moves
 from cce.labels.sensitivity import sensitivity
 from cce.labels.tracking.places import LineTable
 from cce.labels.tracking.texts import AnchoredTexts, Texts
@@ -28,7 +28,7 @@ from cce.numerals import format_score
 from cce.quoting import quoted
 from cce.tokens import tokenize
 
-_BROAD_SHARE = 4  # an anchor of more than a quarter of all chunks
+_BROAD_SHARE = 4  # an anchor that matches more than 1/4 of all chunks is broad
 
 
 class Indexed(Protocol):
@@ -64,7 +64,7 @@ class Linter:
         self.n_cases = 0
 
     def check(self, case: Case, line: bytes) -> Iterator[Finding]:
-        """The findings about `case`, the worst first; `line` is its line."""
+        """The findings about `case`, worst first; `line` has the bytes of its line."""
         self.n_cases += 1
         matched = [self._chunks.matched(anchor) for anchor in case.anchors]
         checks = (
@@ -113,9 +113,9 @@ class Linter:
                 yield _finding("error", "no-match", case, message, anchor)
 
     def _stale_pins(self, case: Case, line: bytes) -> Iterator[Finding]:
-        # A store has chunks and no files, so nobody can tell what stands at a pinned range.
+        # A store has chunks and no files, so the text at a pinned range is not known.
         if case.pins and self._has_files:
-            for move in moves_of(case, self._path, line, self._tracker, self._table):
+            for move in find_moves(case, self._path, line, self._tracker, self._table):
                 message = f"{quoted(move.anchor.text)} is pinned, but {move.whereabouts}"
                 yield _finding("error", "stale-pin", case, message, move.anchor)
 
@@ -166,7 +166,7 @@ class Linter:
             yield _finding("note", "ceiling", case, f"no ranking can reach more than {below}")
 
     def about_the_set(self, saved: SavedReport | None) -> Iterator[Finding]:
-        """What holds for all cases that were checked together."""
+        """The findings about all checked cases together."""
         below = _below_one(Ceiling(*(total / self.n_cases for total in self._most)), "P@k")
         if below:
             yield Finding("note", "ceiling", None, None, f"no ranking can reach a mean of more than {below}")
@@ -180,7 +180,7 @@ def lint_set(
     texts: Texts,
     saved: SavedReport | None,
 ) -> Lint:
-    """All findings about the set `path`, whose entries come one after another.
+    """All findings about the set `path`; its entries are read one by one.
 
     texts  the files that are indexed
     saved  a report of the set
@@ -199,7 +199,7 @@ def _finding(level: Severity, code: str, case: Case, message: str, anchor: Ancho
 
 
 def _once(case: Case, matched: Sequence[IntVector]) -> Iterator[tuple[Anchor, IntVector]]:
-    """Each anchor of `case` that is not a repeat, with what it matches."""
+    """The anchors of `case` without repeats, with the chunks that each matches."""
     pairs = dict(
         zip((anchor.text for anchor in case.anchors), zip(case.anchors, matched, strict=True), strict=True)
     )

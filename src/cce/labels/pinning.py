@@ -1,7 +1,7 @@
-"""Pinning: every anchor that covers text gets a pin, and beside it a trace.
+"""Pinning: every anchor that covers text gets a pin and a trace.
 
-A set and its corpus enter; the revision of the set leaves, with what could not be pinned. A pin that
-is there is never overwritten unasked: that it is stale is what it was made to say.
+A set and its corpus enter; the revised set leaves, with the anchors that could not be pinned. Existing
+pins are overwritten only on request, because a stale pin is a warning.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cce.quoting import on_one_line, quoted
 
 @dataclass(frozen=True, slots=True)
 class Pinning:
-    """What pinning did: counts of pins, and one line for each anchor that was left as it is."""
+    """What pinning did: counts of pins, and one line per anchor that was left as it is."""
 
     n_added: int
     n_renewed: int
@@ -41,8 +41,8 @@ def pin_set(
 ) -> Pinning:
     """Put pins into `revision`, the file that `fixtures` was read from.
 
-    is_renewal  stale pins are renewed as well: the label was looked at and holds for the new text
-    only_ids    the cases to pin, all if empty; raises UsageError for an id that no case has
+    is_renewal  renew stale pins too: somebody checked that the labels hold for the new text
+    only_ids    the cases to pin, all if empty; raises UsageError for an unknown id
     """
     require_ids(fixtures.path, (case.id for case in fixtures.cases), only_ids)
     pinner = _Pinner(fixtures.path, table, is_renewal)
@@ -53,7 +53,7 @@ def pin_set(
 
 
 def require_ids(path: str, known: Iterable[str], wanted: Iterable[str]) -> None:
-    """Raise UsageError, with the nearest `known` one, for the first `wanted` id that no case has."""
+    """Raise UsageError for the first `wanted` id that is not `known`, with the nearest known one."""
     ids = dict.fromkeys(known)
     for each in wanted:
         if each not in ids:
@@ -73,7 +73,7 @@ class _Pinner:
     def pinned_line(self, case: Case, line: bytes) -> bytes:
         """The line of `case` with its pins and traces."""
         expected = {anchor.text for anchor in case.anchors}
-        # The pin of an anchor that was since rewritten by hand says nothing any more.
+        # Pins of anchors that are no longer in `expected`: somebody rewrote these by hand.
         pins: dict[str, bytes | None] = dict.fromkeys(case.pins.keys() - expected)
         self.n_removed += len(pins)
         traces = pins.copy()
@@ -97,7 +97,7 @@ class _Pinner:
         elif then is None:
             self.n_added += 1
             return now
-        elif self._is_renewal:  # a pin that holds, but is written as pins once were, as well
+        elif self._is_renewal:  # this includes pins that hold but are in the format of older versions
             self.n_renewed += 1
             return now
         elif not is_current(self._table.texts, anchor, then):

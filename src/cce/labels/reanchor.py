@@ -1,7 +1,7 @@
 """Re-anchoring: stale anchors of a set follow their texts.
 
-Cases and the file that holds them enter; what became of each stale anchor leaves, and the lines of
-those that moved are rewritten. What was edited as well is only listed.
+Cases and their file enter; one AnchorMove per stale anchor leaves. Anchors whose text only moved are
+rewritten in the file; anchors whose text also changed are listed and stay.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _KEYED_BY_ANCHOR = ("grades", "pins", "traces")
 
 @dataclass(frozen=True, slots=True)
 class AnchorMove:
-    """One stale anchor of a case: what became of it, and why it stays if it moved and yet stays."""
+    """One stale anchor of a case, where its text is now, and why the anchor stays although the text moved."""
 
     case: Case
     anchor: Anchor
@@ -47,7 +47,7 @@ class AnchorMove:
         return is_found and self.obstacle is None
 
     def __str__(self) -> str:
-        """What a person reads: the case, the anchor and its fate."""
+        """One line for people: the case, the anchor and where its text is."""
         obstacle = f", but {self.obstacle}" if self.obstacle else ""
         return f"{quoted(self.case.id)} {quoted(self.anchor.text)}: {self.whereabouts}{obstacle}"
 
@@ -55,23 +55,23 @@ class AnchorMove:
 def reanchor_set(
     cases: Sequence[Case], revision: Revision, tracker: Tracker, table: LineTable
 ) -> list[AnchorMove]:
-    """Rewrite what moved in `revision`, the file that holds `cases`; what became of every stale anchor."""
+    """Rewrite the anchors that moved in `revision`, the file of `cases`; all stale anchors are returned."""
     moves: list[AnchorMove] = []
     for case in cases:
-        of_case = moves_of(case, revision.path, revision.line(case.line), tracker, table)
-        made = {move.anchor.text: move.whereabouts.anchor or "" for move in of_case if move.is_made}
+        found = find_moves(case, revision.path, revision.line(case.line), tracker, table)
+        made = {move.anchor.text: move.whereabouts.anchor or "" for move in found if move.is_made}
         if made:
             revision.replace(case.line, _rewritten(revision.line(case.line), made, table))
-        moves += of_case
+        moves += found
     return moves
 
 
-def moves_of(case: Case, path: str, line: bytes, tracker: Tracker, table: LineTable) -> list[AnchorMove]:
-    """What became of every stale anchor of `case`, whose line in the set `path` is `line`."""
+def find_moves(case: Case, path: str, line: bytes, tracker: Tracker, table: LineTable) -> list[AnchorMove]:
+    """The stale anchors of `case`, whose line in the set `path` is `line`, and where their texts are."""
     stale = list(stale_anchors(table.texts, case))
     if not stale:
         return []
-    traces = traces_of(line, f"{on_one_line(path)}:{case.line}")
+    traces = _read_traces(line, f"{on_one_line(path)}:{case.line}")
     moves = [
         AnchorMove(case, anchor, tracker.whereabouts(anchor, case.pins[anchor.text], traces.get(anchor.text)))
         for anchor in stale
@@ -79,8 +79,8 @@ def moves_of(case: Case, path: str, line: bytes, tracker: Tracker, table: LineTa
     return list(_without_collisions(case, moves))
 
 
-def traces_of(line: bytes, place: str) -> dict[str, Trace]:
-    """The traces that a case's line keeps; raises FixtureError, with the place, if they are broken."""
+def _read_traces(line: bytes, place: str) -> dict[str, Trace]:
+    """The traces in the line of a case; raises FixtureError with the place if they are malformed."""
     from pydantic_core import from_json
 
     raw = object_values(line).get("traces")
@@ -93,7 +93,7 @@ def traces_of(line: bytes, place: str) -> dict[str, Trace]:
 
 
 def _without_collisions(case: Case, moves: Sequence[AnchorMove]) -> Iterator[AnchorMove]:
-    """The moves; those that would make two anchors of the case one get an obstacle."""
+    """The moves; where two anchors of the case would become equal, the moved ones get an obstacle."""
     made = {move.anchor.text: move.whereabouts.anchor or "" for move in moves if move.is_made}
     expected = {anchor.text for anchor in case.anchors}
     while True:
@@ -101,7 +101,7 @@ def _without_collisions(case: Case, moves: Sequence[AnchorMove]) -> Iterator[Anc
         clashing = [text for text, target in made.items() if n_uses[target] > 1]
         if not clashing:
             break
-        for text in clashing:  # which then stay where they are, and may be in the way of others
+        for text in clashing:  # they stay, and so may block others in the next round
             del made[text]
     for move in moves:
         stays = move.is_made and move.anchor.text not in made
@@ -110,13 +110,14 @@ def _without_collisions(case: Case, moves: Sequence[AnchorMove]) -> Iterator[Anc
 
 
 def _rewritten(line: bytes, made: Mapping[str, str], table: LineTable) -> bytes:
-    """`line` with each anchor that `made` names replaced, wherever the case uses it."""
+    """`line` with the anchors in `made` replaced wherever the case uses them."""
     values = object_values(line)
     changes: dict[str, bytes | None] = {"expected": update_array(values["expected"], _replacer(made))}
     for key in _KEYED_BY_ANCHOR:
         if key in values:
-            ghosts = dict.fromkeys(set(made.values()) - made.keys())
-            changes[key] = update_object(values[key], ghosts, made)
+            # A leftover entry under the new name would clash with the renamed one.
+            leftovers = dict.fromkeys(set(made.values()) - made.keys())
+            changes[key] = update_object(values[key], leftovers, made)
     line = update_object(line, changes)
     traces = {new: trace_of(table, parse_anchor(new)) for new in made.values()}
     encoded = {new: encode(trace.as_json(), line) if trace else None for new, trace in traces.items()}

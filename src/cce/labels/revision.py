@@ -1,7 +1,7 @@
-"""A set file under edit: its lines as bytes, which of them changed, and the two ways out.
+"""A set file under edit: its lines as bytes, and which of them changed.
 
-A path enters; changed lines are put in place one by one; a unified diff leaves, or the whole file is
-replaced at once. Lines never come or go, so the diff needs no search for what matches what.
+A path enters; lines are replaced one by one; a unified diff leaves, or the file is replaced atomically.
+Lines are never added or removed, so the diff needs no alignment.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _N_CONTEXT = 3
 
 
 class Revision:
-    """The file `path` as it was read, and what its lines shall be."""
+    """The file `path` as it was read, with replaced lines."""
 
     def __init__(self, path: str, raw: bytes | None = None) -> None:
-        """`raw` are the file's bytes where they are known; raises FixtureError if it cannot be read."""
+        """`raw` are the bytes of the file, if already read; raises FixtureError if it cannot be read."""
         self.path = path
         self._raw = read_set_file(path) if raw is None else raw
         self._lines = self._raw.split(b"\n")
@@ -35,11 +35,11 @@ class Revision:
 
     @property
     def n_lines(self) -> int:
-        """How many lines there are; one behind the last line end counts."""
+        """The number of lines; an empty one after the last line end counts."""
         return len(self._lines)
 
     def line(self, number: int) -> bytes:
-        """Line `number`, 1-based, as it shall be, without what ends it."""
+        """Line `number`, 1-based, with its replacement if there is one, without the line end."""
         return self._changed.get(number - 1, self._lines[number - 1])
 
     def replace(self, number: int, line: bytes) -> None:
@@ -50,7 +50,7 @@ class Revision:
             self._changed[number - 1] = line
 
     def write(self) -> None:
-        """Replace the file, whole or not at all; raises UsageError and then leaves it as it is."""
+        """Replace the file atomically; raises UsageError if it cannot be written or was changed meanwhile."""
         place = on_one_line(self.path)
         if read_set_file(self.path) != self._raw:
             raise UsageError(f"{place}: changed since it was read, so nothing was written; run it again")
@@ -63,7 +63,7 @@ class Revision:
         self._raw, self._lines, self._changed = content, lines, {}
 
     def diff(self) -> str:
-        """A unified diff from the file to what it shall be; empty if no line changed."""
+        """A unified diff of the replaced lines; empty if there are none."""
         if not self._changed:
             return ""
         place = on_one_line(self.path)
@@ -77,7 +77,7 @@ class Revision:
             yield from self._hunk_lines(first, last)
 
     def _neighbourhoods(self, n_lines: int) -> Iterator[tuple[int, int]]:
-        """Stretches of lines around the changes, as 0-based half-open positions that do not touch."""
+        """Ranges of lines around the changes, 0-based and half-open; ranges that touch are joined."""
         first = last = -1
         for number in sorted(self._changed):
             start, end = max(0, number - _N_CONTEXT), min(n_lines, number + _N_CONTEXT + 1)
@@ -112,6 +112,6 @@ class Revision:
 
 
 def _is_writable(path: str) -> bool:
-    # The mode as well: a superuser may write where the owner said that nobody should.
+    # The mode too: for a superuser os.access is true even where the owner allows no writing.
     mode = os.stat(path).st_mode
     return os.access(path, os.W_OK) and bool(mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH))

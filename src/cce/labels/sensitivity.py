@@ -1,4 +1,4 @@
-"""What a set can detect at all: the smallest true difference that its number of cases finds."""
+"""What a set can detect: the minimum detectable effect of a paired t test on its number of cases."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from cce.numerals import format_score, mean, ordered_sum
 from cce.quoting import on_one_line
 
 TYPICAL_SD = 0.25
-"""What the deltas of two backends spread by, as a guess before any were measured."""
+"""Standard deviation of the deltas per case between two backends, a guess before any were measured."""
 
 ALPHA = 0.05
 
 
 def sensitivity(n_cases: int, saved: SavedReport | None) -> Iterator[Finding]:
-    """A note for a typical spread, and one for that of the first two backends of a report."""
+    """A note for a typical spread, and one for the spread of the first two backends of a report."""
     effect = detectable_effect(n_cases, ALPHA)
     if effect is None:
         yield _note("one case can detect no difference between two rankings, add more")

@@ -1,1 +1,1 @@
-"""Measurement: labels and rankings become numbers. Knows nothing of files, parsers or backends."""
+"""Measurement: labels and rankings in, figures out; it imports neither retrieval nor report."""

@@ -1,12 +1,11 @@
-"""Fixture set and rankings in, the score of one backend out: a column per metric, and their means."""
+"""Fixture set and rankings in, the score of one backend out: one column per metric, and their means."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from cce.domain.case import FixtureSet
-from cce.domain.chunk import Chunk
-from cce.domain.ranking import Ranking
+from cce.domain.ranking import Chunk, Ranking
 from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, Column, defined
 from cce.errors import UsageError
 from cce.measurement.matching.ideals import IndexedChunks
@@ -18,14 +17,15 @@ from cce.numerals import mean
 
 
 class SetScorer:
-    """Scores the rankings of one fixture set over one index, backend after backend."""
+    """Scores the rankings of one fixture set over one index, one backend at a time."""
 
     def __init__(
         self, fixtures: FixtureSet, chunks: Iterable[Chunk], metrics: Iterable[str], weights: LineWeights
     ) -> None:
-        """`metrics` are scored besides those of every report; raises UnknownNameError.
+        """Raises UnknownNameError for an unknown metric.
 
-        `chunks` are all of the index; only metrics that need the index look at them.
+        chunks   all chunks of the index; only metrics that need the index use them
+        metrics  metrics to score besides those of every report
         """
         self._fixtures = fixtures
         self._weights = weights
@@ -38,7 +38,7 @@ class SetScorer:
             self._ideals = [indexed.ideal(case) for case in fixtures.cases]
 
     def score(self, backend: str, rankings: Sequence[Ranking]) -> BackendScore:
-        """Score one ranking per case, in case order; an empty ranking scores 0 and stays in the means."""
+        """Score one ranking per case, in case order; an empty ranking scores 0 and counts in the means."""
         cases = self._fixtures.cases
         columns: list[list[float | None]] = [[] for _ in self._metrics]
         ranks: list[int | None] = []
@@ -58,19 +58,19 @@ def summarize(
     first_relevant_ranks: Iterable[int | None],
     columns: Mapping[str, Column],
 ) -> BackendScore:
-    """The score with these columns, over at least one case, and their plain means."""
+    """The score with these columns, over at least one case, and their unweighted means."""
     means = {metric: mean_of_defined(column) for metric, column in columns.items()}
     return BackendScore(backend, tuple(ids), tuple(ks), tuple(first_relevant_ranks), columns, means)
 
 
 def mean_of_defined(column: Column) -> float | None:
-    """The mean of the figures that are defined; None if none is."""
+    """The mean of the figures that are not None; None without any."""
     figures = defined(column)
     return mean(figures) if figures else None
 
 
 def select_cases(score: BackendScore, positions: Sequence[int]) -> BackendScore:
-    """The score of the cases at `positions` alone, in that order."""
+    """The score of the cases at `positions` only, in that order."""
     return summarize(
         score.backend,
         [score.ids[at] for at in positions],

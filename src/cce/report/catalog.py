@@ -1,71 +1,77 @@
-"""The renderers by format: a new format is one more entry here.
+"""The report formats: a new one is one more row of FORMATS and one module.
 
-A renderer is imported when it is called, so that a terminal does not wait for a page's template engine.
+A row has the mark by which an output knows what it may replace: the first bytes of a file that we wrote. A
+report whose bytes are a promise has no room for a mark of its own. It is known by its first line, or by its
+schema, which our renderer puts on a line of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
 
-from cce.domain.full_report import FullReport
+if TYPE_CHECKING:
+    from cce.domain.report import FullReport
 
-Renderer = Callable[[FullReport], str]
+Renderer = Callable[["FullReport"], str]
 
+Mark = bytes
+"""A regular expression that matches at the start of the whole text; compiled only where a file is there."""
 
-def _text(full: FullReport) -> str:
-    if full.gate is None:
-        from cce.report.text.report import render_text
-
-        return render_text(full.report)
-
-    from cce.report.text.gate import render_gate_text
-
-    return render_gate_text(full.gate)
-
-
-def _json(full: FullReport) -> str:
-    if full.gate is None:
-        from cce.report.json.report_v2 import render_json
-
-        return render_json(full.report)
-
-    from cce.report.json.gate import render_gate_json
-
-    return render_gate_json(full.gate)
+MARKDOWN_MARK = "<!-- cce relevance report -->"
+GENERATOR = "cce relevance"
+CONFORMANCE_MARK: Mark = rb'\{\s*"spec_version": "[^"]*",\s*"impl_language": "python"'
 
 
-def _markdown(full: FullReport) -> str:
-    from cce.report.markdown.comment import render_markdown
+class Format(NamedTuple):
+    """One report format.
 
-    return render_markdown(full)
+    function     `module:function`, a Renderer; imported when called, so that text needs no template engine
+    mark         how its files begin; no two formats have one that matches the same text
+    shows_cases  whether it shows queries or results, and so needs the drill-down of every case
+    """
 
+    function: str
+    mark: Mark
+    shows_cases: bool = False
 
-def _html(full: FullReport) -> str:
-    from cce.report.html.renderer import render_html
-
-    return render_html(full)
-
-
-def _junit(full: FullReport) -> str:
-    from cce.report.ci.junit import render_junit
-
-    return render_junit(full)
-
-
-def _github(full: FullReport) -> str:
-    from cce.report.ci.github import render_github
-
-    return render_github(full)
+    def render(self, full: FullReport) -> str:
+        """The report in this format, with one final newline."""
+        module, _, name = self.function.partition(":")
+        render: Renderer = getattr(import_module(module), name)
+        return render(full)
 
 
-RENDERERS: Mapping[str, Renderer] = {
-    "text": _text,
-    "json": _json,
-    "markdown": _markdown,
-    "html": _html,
-    "junit": _junit,
-    "github": _github,
+FORMATS: Mapping[str, Format] = {
+    "text": Format(
+        "cce.report.text.report:render_text_report",
+        "CCE (?:relevance|compare) — |GATE: (?:GO|REVIEW|BLOCK)\n".encode(),
+    ),
+    "json": Format(
+        "cce.report.json.report_v2:render_json_report",
+        # Two blanks and no more: a key of the whole, not of something in it.
+        rb'(?ms)\{\n.*?^  "schema": "cce\.(?:relevance|gate)\.report/v[0-9]+",?\n',
+    ),
+    "markdown": Format(
+        "cce.report.markdown.comment:render_markdown", MARKDOWN_MARK.encode(), shows_cases=True
+    ),
+    "html": Format(
+        "cce.report.html.renderer:render_html",
+        b'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        b'<meta name="generator" content="' + GENERATOR.encode() + b'">',
+        shows_cases=True,
+    ),
+    "junit": Format(
+        "cce.report.ci.junit:render_junit",
+        rb'<\?xml version="1\.0" encoding="UTF-8"\?>\n<testsuites name="cce relevance',
+        shows_cases=True,
+    ),
+    "github": Format(
+        "cce.report.ci.github:render_github", rb"::(?:error|notice) title=(?:GATE%3A|cce relevance)"
+    ),
 }
 
-WITH_DRILLDOWN = frozenset({"markdown", "html", "junit"})
-"""The formats that show queries or results, and so need the drill-down of every case."""
+RENDERERS: Mapping[str, Renderer] = {name: each.render for name, each in FORMATS.items()}
+MARKS: Mapping[str, Mark] = {name: each.mark for name, each in FORMATS.items()}
+WITH_DRILLDOWN = frozenset(name for name, each in FORMATS.items() if each.shows_cases)

@@ -7,9 +7,10 @@ reader; a test compares them.
 
 from __future__ import annotations
 
-import json
 from importlib.resources import files
 from typing import Any
+
+from cce.json_text import dump_json
 
 FORMATS = ("fixtures", "report", "gate")
 
@@ -24,7 +25,7 @@ def shipped_schema(name: str) -> str:
 def generated_schema(name: str) -> str:
     """The same text, generated again; raises KeyError for another name."""
     schema = {"$schema": _DIALECT, **_generate(name)}
-    return json.dumps(schema, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+    return dump_json(schema)
 
 
 def _generate(name: str) -> dict[str, Any]:

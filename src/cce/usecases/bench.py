@@ -19,17 +19,16 @@ from typing import NamedTuple, TypeVar
 
 from cce.domain.benchmark import BackendBenchmark, Benchmark, Latency, Spread, TokenSaving
 from cce.domain.case import FixtureSet
-from cce.domain.chunk import Chunk
 from cce.domain.query import Query
-from cce.domain.ranking import Ranking
-from cce.domain.redaction import Redaction
+from cce.domain.ranking import Chunk, Ranking
 from cce.errors import CorpusError
 from cce.measurement.fixtures.reading import read_fixture_set
-from cce.retrieval.indexing.directory import IndexedCorpus, Watch, index_directory
+from cce.retrieval.indexing.directory import IndexedCorpus, Watch
 from cce.retrieval.indexing.index import Index, SegmentIndex
 from cce.retrieval.systems import System, open_system
 from cce.tokens import tokenize
-from cce.usecases.evaluate import Plan, all_notices, corpus_name
+from cce.usecases.corpora import NO_CHOICE, CorpusChoice, corpus_of, open_corpus
+from cce.usecases.evaluate import all_notices
 
 N_WARM_UPS = 1
 N_MADE_QUERIES = 100
@@ -43,14 +42,13 @@ _T = TypeVar("_T")
 class BenchmarkPlan:
     """What to time, and in how many runs (at least one).
 
-    Without `fixtures` the queries are made of the corpus, which is the current directory by default.
+    Without `fixtures` the queries are made of the corpus. Its directory is indexed without a cache.
     """
 
     fixtures: str | None
-    directory: str | None
     backends: tuple[str, ...]
     n_runs: int
-    redaction: Redaction = Redaction.STANDARD
+    corpus: CorpusChoice = NO_CHOICE
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +80,9 @@ class _Asked:
 def run_benchmark(plan: BenchmarkPlan, watch: Watch) -> BenchmarkRun:
     """Carry out `plan`; raises CceError if it cannot be measured."""
     fixtures = None if plan.fixtures is None else read_fixture_set(plan.fixtures)
-    corpus = _corpus_name(plan, fixtures)
+    corpus = corpus_of(plan.corpus, fixtures)
     asked = _ask(plan, fixtures, corpus, watch)
-    seconds = [_timed(_index, plan, corpus, watch)[0] for _ in range(plan.n_runs)]
+    seconds = [_timed(open_corpus, plan.corpus, corpus, watch)[0] for _ in range(plan.n_runs)]
     benchmark = Benchmark(
         corpus,
         plan.fixtures,
@@ -96,7 +94,7 @@ def run_benchmark(plan: BenchmarkPlan, watch: Watch) -> BenchmarkRun:
         Spread.of(seconds),
         asked.n_peak_bytes,
         asked.backends,
-        plan.redaction,
+        plan.corpus.redaction.redaction,
     )
     return BenchmarkRun(benchmark, asked.notices)
 
@@ -156,15 +154,9 @@ def _peak_by_usage() -> int | None:
     return most if sys.platform == "darwin" else most * 1024  # elsewhere it counts kibibytes
 
 
-def _corpus_name(plan: BenchmarkPlan, fixtures: FixtureSet | None) -> str:
-    if fixtures is None:
-        return plan.directory or "."
-    return corpus_name(Plan(fixtures.path, plan.directory, plan.backends, is_comparison=False), fixtures)
-
-
 def _ask(plan: BenchmarkPlan, fixtures: FixtureSet | None, corpus: str, watch: Watch) -> _Asked:
     """Index, and ask every backend everything: once to warm up, and then in `n_runs` timed runs."""
-    indexed = _index(plan, corpus, watch)
+    indexed = open_corpus(plan.corpus, corpus, watch)
     index = indexed.index
     questions = _questions(indexed, fixtures)
     systems = [open_system(name, index) for name in plan.backends]
@@ -179,10 +171,6 @@ def _ask(plan: BenchmarkPlan, fixtures: FixtureSet | None, corpus: str, watch: W
     sizes = (len(index.file_tokens), len(index.chunks), _text_size(index))
     notices = indexed.notices if fixtures is None else all_notices(fixtures, indexed)
     return _Asked(sizes, len(questions), n_peak_bytes, tuple(backends), notices)
-
-
-def _index(plan: BenchmarkPlan, corpus: str, watch: Watch) -> IndexedCorpus:
-    return index_directory(corpus, watch, redaction=plan.redaction)
 
 
 def _questions(indexed: IndexedCorpus, fixtures: FixtureSet | None) -> list[Question]:

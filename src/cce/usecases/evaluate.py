@@ -6,54 +6,45 @@ corpus ──> index ──> rankings per backend ──> scores ──> compari
 
 from __future__ import annotations
 
-import contextlib
-import os
-import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from cce.domain.case import Case, FixtureSet
 from cce.domain.query import Query
 from cce.domain.ranking import Ranking
-from cce.domain.redaction import STANDARD, RedactionChoice
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
-from cce.errors import UsageError
-from cce.measurement.fixtures.line import Header
 from cce.measurement.fixtures.notices import notices
-from cce.measurement.fixtures.reading import read_fixture_set, stream_entries
+from cce.measurement.fixtures.reading import read_fixture_set
 from cce.measurement.matching.spans import LineWeights
 from cce.measurement.scoring import SetScorer
-from cce.quoting import on_one_line, quoted
-from cce.retrieval.corpus.membership import notices_of_read
-from cce.retrieval.indexing.cache import Cache
-from cce.retrieval.indexing.directory import IndexedCorpus, Watch, index_directory
+from cce.retrieval.indexing.directory import IndexedCorpus, Watch
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems import open_system
-from cce.work_tree import is_outside
+from cce.usecases.corpora import (
+    NO_CHOICE,
+    CorpusChoice,
+    corpus_notices,
+    corpus_of,
+    indexed_texts,
+    likely_secrets,
+    open_corpus,
+)
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison
+    from cce.domain.drilldown import CaseDrilldown
     from cce.domain.evidence import EvidenceOptions
 
 
-_CI_VALUES = ("true", "1")
-
-
 class Plan(NamedTuple):
-    """What to measure; a comparison takes two backends.
-
-    `store`, or else `directory`, wins over the corpus that the set names. A `cache` saves time only.
-    """
+    """What to measure; a comparison takes two backends."""
 
     fixtures: str
-    directory: str | None
     backends: tuple[str, ...]
     is_comparison: bool
+    corpus: CorpusChoice = NO_CHOICE
     evidence: EvidenceOptions | None = None
-    store: str | None = None
-    cache: Cache | None = None
-    redaction: RedactionChoice = STANDARD
 
 
 class Measurement(NamedTuple):
@@ -64,36 +55,32 @@ class Measurement(NamedTuple):
 
 
 class Evaluation(NamedTuple):
-    """The report, what it was made from, and what its reader should know besides: one line each."""
+    """The report, its cases in detail if they were asked for, and warnings about it: one line each."""
 
     report: Report
-    fixtures: FixtureSet
-    rankings: Mapping[str, Sequence[Ranking]]
+    cases: tuple[CaseDrilldown, ...]
     notices: tuple[str, ...]
 
 
-def evaluate(plan: Plan, watch: Watch, *, writes_text: bool = False) -> Evaluation:
+def evaluate(plan: Plan, watch: Watch, *, has_drilldown: bool = False) -> Evaluation:
     """Carry out `plan`; raises CceError if it cannot be measured.
 
-    With `writes_text` a notice tells of likely secrets: the report is going to quote the corpus.
+    With `has_drilldown` the cases come with text of the corpus, and a notice counts likely secrets.
     """
     fixtures = read_fixture_set(plan.fixtures)
-    corpus = corpus_name(plan, fixtures)
-    indexed = index_corpus(plan, corpus, watch)
+    corpus = corpus_of(plan.corpus, fixtures)
+    indexed = open_corpus(plan.corpus, corpus, watch)
     measurement = measure_backends(plan, fixtures, indexed.index, watch)
     report = report_on(plan, fixtures, corpus, indexed.index, measurement)
     report = report._replace(redaction=indexed.redaction)
-    told = (*all_notices(fixtures, indexed), *(leftovers(indexed) if writes_text else ()))
-    return Evaluation(report, fixtures, measurement.rankings, told)
+    notices = all_notices(fixtures, indexed)
+    if not has_drilldown:
+        return Evaluation(report, (), notices)
 
+    from cce.measurement.matching.drilldown import drill_down  # text and JSON reports have none
 
-def index_corpus(plan: Plan, corpus: str, watch: Watch) -> IndexedCorpus:
-    """The index of what `corpus_name` named: built now, or read from a store."""
-    if plan.store is not None:
-        from cce.usecases.search import index_of_store  # reading stores needs a library of its own
-
-        return index_of_store(plan.store, plan.redaction)
-    return index_directory(corpus, watch, redaction=plan.redaction.redaction, cache=plan.cache)
+    cases = drill_down(fixtures.cases, measurement.rankings)
+    return Evaluation(report, cases, (*notices, *likely_secrets(indexed)))
 
 
 def measure_backends(plan: Plan, fixtures: FixtureSet, index: Index, watch: Watch) -> Measurement:
@@ -125,69 +112,6 @@ def _compare(a: BackendScore, b: BackendScore) -> Comparison:
     return compare(a, b)
 
 
-def corpus_name(plan: Plan, fixtures: FixtureSet) -> str:
-    """The corpus as reports name it, a store or a directory: as given, never normalised.
-
-    Raises UsageError if there is none, and under CI for one that a set names outside its git work tree: there
-    the set may be a stranger's, and reports show what the corpus holds.
-    """
-    if plan.store is not None:
-        return plan.store
-    if plan.directory is not None:
-        return plan.directory
-    if fixtures.corpus is None:
-        raise UsageError(
-            f"{fixtures.path}: no corpus: give --dir DIR or --store FILE, or start the set with "
-            '{"schema": "cce.relevance/v1", "corpus": "DIR"}'
-        )
-    named = _named_corpus(fixtures, fixtures.corpus)
-    fault = foreign_corpus(fixtures, named)
-    if fault is not None and os.environ.get("CI", "").lower() in _CI_VALUES:
-        raise UsageError(fault)
-    return named
-
-
-def foreign_corpus(fixtures: FixtureSet, corpus: str) -> str | None:
-    """A warning if `corpus` is what the set names, and leaves the git work tree that holds the set."""
-    if fixtures.corpus is None or corpus != _named_corpus(fixtures, fixtures.corpus):
-        return None
-    if not is_outside(corpus, fixtures.path):
-        return None
-    fault = f"its corpus {quoted(fixtures.corpus)} lies outside the git work tree that holds the set"
-    way_out = "if it is meant, name it with --dir, or as dir in the policy of a gate"
-    return f"{on_one_line(fixtures.path)}: {fault}: {way_out}"
-
-
-def _named_corpus(fixtures: FixtureSet, corpus: str) -> str:
-    # Joined with `/` on every system, so that the report's bytes are the same.
-    return posixpath.join(os.path.dirname(fixtures.path), corpus)
-
-
-def planned_corpus(plan: Plan) -> str:
-    """`corpus_name` before the set is read: of the set only its first entry is. Raises CceError."""
-    return corpus_name(plan, header_of(plan.fixtures))
-
-
-def header_of(fixtures: str) -> FixtureSet:
-    """The set at this path without its cases: only its first entry is read. Raises FixtureError."""
-    _, first = next(stream_entries(fixtures))
-    return FixtureSet(fixtures, first.corpus if isinstance(first, Header) else None, ())
-
-
-def corpus_directories(plan: Plan) -> tuple[str, ...]:
-    """The directories whose files are measured, or are likely to be those in the store. Raises CceError."""
-    if plan.store is None:
-        return (planned_corpus(plan),)
-
-    from cce.retrieval.store.place import directory_of
-
-    beside = directory_of(plan.store)
-    with contextlib.suppress(UsageError):  # the set names no corpus
-        named = planned_corpus(plan._replace(store=None))
-        return (named,) if beside is None else (named, beside)
-    return () if beside is None else (beside,)
-
-
 def rank_cases(
     backends: Iterable[str], index: Index, cases: Sequence[Case], watch: Watch
 ) -> dict[str, list[Ranking]]:
@@ -207,21 +131,11 @@ def rank_cases(
 
 def all_notices(fixtures: FixtureSet, indexed: IndexedCorpus) -> tuple[str, ...]:
     """What makes figures doubtful without changing them: of the corpus, then of the set."""
-    foreign = foreign_corpus(fixtures, indexed.root) if indexed.is_directory else None
     return (
-        *([] if foreign is None else [foreign]),
-        *indexed.notices,
-        *notices_of_read(indexed, {fixtures.path: "fixture set"}),
+        *corpus_notices(fixtures, indexed, {fixtures.path: "fixture set"}),
         *notices(fixtures, indexed.index.chunks.kinds_by_file, indexed.why_absent),
         *_stale_pins(fixtures, indexed),
     )
-
-
-def leftovers(indexed: IndexedCorpus) -> tuple[str, ...]:
-    """A notice of likely secrets that the standard rules leave, for those who write text elsewhere."""
-    from cce.retrieval.indexing.leftovers import warn_of_leftovers  # most runs write none
-
-    return warn_of_leftovers(indexed)
 
 
 def _stale_pins(fixtures: FixtureSet, indexed: IndexedCorpus) -> list[str]:
@@ -231,7 +145,5 @@ def _stale_pins(fixtures: FixtureSet, indexed: IndexedCorpus) -> list[str]:
         return []
 
     from cce.labels.tracking.pins import stale_pins  # reads files again, which only pins make necessary
-    from cce.retrieval.corpus.texts import CorpusTexts
 
-    texts = CorpusTexts(indexed.root, indexed.index.positions_by_file, indexed.redaction)
-    return stale_pins(fixtures, texts)
+    return stale_pins(fixtures, indexed_texts(indexed))

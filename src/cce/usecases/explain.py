@@ -1,13 +1,14 @@
 """One case in full: why its results stand where they stand, and why each missed anchor was missed.
 
-A case and an index enter, a CaseExplanation leaves. The figures are the backends' own accounts of their
-rankings; a backend that gives none is explained by its scores.
+A plan, or a case and an index, enters; a CaseExplanation leaves. The figures are the backends' own
+accounts of their rankings; a backend that gives none is explained by its scores.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from typing import NamedTuple
 
 from cce.domain.case import Case, FixtureSet
 from cce.domain.explanation import AnchorInIndex, BackendExplanation, CaseExplanation, Fate, MatchedHit, Miss
@@ -17,19 +18,60 @@ from cce.errors import UsageError
 from cce.labels.coverage import AnchoredChunks
 from cce.labels.misses import Misses
 from cce.labels.tracking.texts import AnchoredTexts
+from cce.measurement.fixtures.reading import read_fixture_set
 from cce.measurement.matching.matches import AnchorTable, anchor_grades, match_case
 from cce.numerals import ordering_key
-from cce.quoting import on_one_line
+from cce.quoting import on_one_line, quoted
 from cce.registry import unknown_name
-from cce.retrieval.corpus.texts import CorpusTexts
 from cce.retrieval.indexing.directory import IndexedCorpus, Watch
 from cce.retrieval.systems import System, open_system
+from cce.usecases.corpora import CorpusChoice, corpus_notices, corpus_of, indexed_texts, open_corpus
 
 _N_LISTED = 12
+_N_LINES_SHOWN = 5
 
 _WORDLESS = "the query has no token, so nothing is ranked"
 _SCORELESS = "none of its chunks has a score above zero, so none is ranked"
 _CROWDED_OUT = "better chunks of its file take all the places that one file may have, whatever k is"
+
+
+class ExplainPlan(NamedTuple):
+    """Which case of which set to explain, on which backends."""
+
+    fixtures: str
+    case_id: str
+    backends: tuple[str, ...]
+    corpus: CorpusChoice
+
+
+class ExplainRun(NamedTuple):
+    """The explanation, and what its reader should know besides: one line each."""
+
+    explanation: CaseExplanation
+    notices: tuple[str, ...]
+
+
+def run_explain(plan: ExplainPlan, watch: Watch) -> ExplainRun:
+    """Carry out `plan`; raises CceError."""
+    fixtures = read_fixture_set(plan.fixtures)
+    case, *others = cases_called(fixtures, plan.case_id)
+    corpus = corpus_of(plan.corpus, fixtures)
+    indexed = open_corpus(plan.corpus, corpus, watch)
+    explanation = explain_case(fixtures, case, corpus, indexed, plan.backends, watch)
+    notices = (
+        *corpus_notices(fixtures, indexed, {plan.fixtures: "fixture set"}),
+        *([_repeated_id(plan.fixtures, case, others)] if others else []),
+    )
+    return ExplainRun(explanation, notices)
+
+
+def _repeated_id(fixtures: str, case: Case, others: Sequence[Case]) -> str:
+    lines = ", ".join(str(other.line) for other in others[:_N_LINES_SHOWN])
+    more = ", …" if len(others) > _N_LINES_SHOWN else ""
+    return (
+        f"{on_one_line(fixtures)}: the id {quoted(case.id)} stands also in line {lines}{more}; explained is"
+        f" the case of line {case.line}, give each its own id"
+    )
 
 
 def cases_called(fixtures: FixtureSet, case_id: str) -> tuple[Case, ...]:
@@ -166,7 +208,7 @@ class _Explainer:
 
 def _anchors_in_index(case: Case, indexed: IndexedCorpus) -> tuple[AnchorInIndex, ...]:
     chunks = AnchoredChunks(indexed.index.chunks)
-    texts = AnchoredTexts(CorpusTexts(indexed.root, chunks.positions_by_file, indexed.redaction))
+    texts = AnchoredTexts(indexed_texts(indexed))
     misses = Misses(chunks, texts, indexed.why_absent)
     anchors = []
     for anchor, grade in zip(case.anchors, anchor_grades(case), strict=True):

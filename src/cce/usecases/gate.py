@@ -12,16 +12,13 @@ import posixpath
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from cce.atomic import link_below, write_below
 from cce.domain.case import FixtureSet
 from cce.domain.evidence import Evidence, EvidenceOptions
-from cce.domain.full_report import FullReport
 from cce.domain.gate import GatePolicy, GateReport
-from cce.domain.redaction import STANDARD, Redaction, RedactionChoice
-from cce.domain.report import Report
+from cce.domain.redaction import Redaction
+from cce.domain.report import FullReport, Report
 from cce.domain.scores import BackendScore
 from cce.errors import ReportError
-from cce.files import writing
 from cce.measurement.evidence.comparison import compare
 from cce.measurement.evidence.gathering import gather_evidence
 from cce.measurement.fixtures.reading import parse_fixture_set, read_set_file
@@ -43,18 +40,16 @@ from cce.registry import unknown_name
 from cce.report.json.report_v2 import render_json
 from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.corpus.membership import notices_of_read
-from cce.retrieval.indexing.cache import Cache
 from cce.retrieval.indexing.directory import IndexedCorpus, Watch
-from cce.usecases.evaluate import (
-    Measurement,
-    Plan,
-    all_notices,
-    corpus_directories,
-    corpus_name,
-    index_corpus,
-    leftovers,
-    measure_backends,
+from cce.usecases.corpora import (
+    NO_CHOICE,
+    CorpusChoice,
+    corpus_of,
+    likely_secrets,
+    open_corpus,
 )
+from cce.usecases.evaluate import Measurement, Plan, all_notices, measure_backends
+from cce.usecases.gate_files import beside, corpus_of_policy, require_direct_baseline
 from cce.work_tree import path_in_work_tree
 
 _N_SHOWN = 5
@@ -64,7 +59,8 @@ _N_SHOWN = 5
 class GatePlan:
     """What to ask: `is_accepting` makes what is measured now the baseline, and judges by that.
 
-    `command` has the words that ask it.
+    corpus   redaction and cache; where the corpus is says the policy alone
+    command  the words that ask it
     """
 
     policy: GatePolicy
@@ -72,8 +68,7 @@ class GatePlan:
     is_accepting: bool = False
     has_drilldown: bool = False
     command: tuple[str, ...] = ()
-    cache: Cache | None = None
-    redaction: RedactionChoice = STANDARD
+    corpus: CorpusChoice = NO_CHOICE
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,58 +96,12 @@ class _Sources:
     old_redaction: Redaction = Redaction.STANDARD
 
 
-def beside(policy: GatePolicy, path: str) -> str:
-    """A path that the policy names, as reached from the working directory."""
-    # Joined with `/` on every system, so that messages and annotations are the same.
-    return posixpath.join(os.path.dirname(policy.path), path)
-
-
-def input_paths(policy: GatePolicy) -> Mapping[str, str | None]:
-    """What a gate reads: what it is -> its path as reached from the working directory."""
-    return {
-        "policy": policy.path,
-        "fixture set": beside(policy, policy.fixtures),
-        "baseline": beside(policy, policy.baseline),
-        "store": None if policy.store is None else beside(policy, policy.store),
-    }
-
-
-def write_baseline(policy: GatePolicy, content: bytes) -> None:
-    """Write a new baseline to where `policy` says; raises ReportError.
-
-    The path was not typed, so no link below the policy's folder is followed.
-    """
-    root, names = _baseline_place(policy)
-    with writing(beside(policy, policy.baseline), ReportError, "{}; name a writable baseline in the policy"):
-        write_below(root, names, content)
-
-
-def require_direct_baseline(policy: GatePolicy) -> None:
-    """Raise PolicyError if a link would lead a new baseline elsewhere."""
-    link = link_below(*_baseline_place(policy))
-    if link is not None:
-        raise PolicyError(
-            f"{on_one_line(link)}: is a link, and no baseline is accepted through one; "
-            f"name the file that it leads to in {on_one_line(policy.path)}"
-        )
-
-
-def _baseline_place(policy: GatePolicy) -> tuple[str, tuple[str, ...]]:
-    """A folder, and the names that lead from it to the baseline: those that the policy chose."""
-    path = policy.baseline
-    if os.path.isabs(path):
-        folder, name = os.path.split(path)
-        return folder, (name,)
-    names = (name for name in path.replace(os.sep, "/").split("/") if name not in ("", os.curdir))
-    return os.path.dirname(policy.path), tuple(names)
-
-
 def run_gate(plan: GatePlan, watch: Watch) -> GateRun:
     """Carry out `plan`; raises CceError if it cannot be measured or makes no sense."""
     sources = _read_sources(plan)
     fixtures = sources.fixtures
     measuring = _measuring_plan(plan, sources)
-    indexed = index_corpus(measuring, corpus_name(measuring, fixtures), watch)
+    indexed = open_corpus(measuring.corpus, corpus_of(measuring.corpus, fixtures), watch)
     measurement = measure_backends(measuring, fixtures, indexed.index, watch)
     gate, pair = _judge(plan, sources, measurement, indexed)
     cases = drill_down(fixtures.cases, measurement.rankings) if plan.has_drilldown else ()
@@ -165,7 +114,7 @@ def run_gate(plan: GatePlan, watch: Watch) -> GateRun:
             *all_notices(fixtures, indexed),
             *notices_of_read(indexed, _own_files(plan)),
             *_notices(plan, sources, pair, indexed),
-            *(leftovers(indexed) if plan.has_drilldown else ()),
+            *(likely_secrets(indexed) if plan.has_drilldown else ()),
         ),
         new_baseline=_baseline_bytes(gate, sources, measurement) if plan.is_accepting else None,
         directory=indexed.root if indexed.is_directory else None,
@@ -213,19 +162,6 @@ def _own_files(plan: GatePlan) -> Mapping[str, str]:
     return files if plan.is_accepting else {**files, beside(policy, policy.baseline): "baseline"}
 
 
-def corpus_directories_of(policy: GatePolicy) -> tuple[str, ...]:
-    """`corpus_directories` of a run of `policy`."""
-    return corpus_directories(
-        Plan(
-            fixtures=beside(policy, policy.fixtures),
-            directory=None if policy.directory is None else beside(policy, policy.directory),
-            backends=(),
-            is_comparison=False,
-            store=None if policy.store is None else beside(policy, policy.store),
-        )
-    )
-
-
 def _read_baseline(policy: GatePolicy, place: str) -> SavedReport:
     try:
         return read_saved_report(place)
@@ -245,13 +181,10 @@ def _measuring_plan(plan: GatePlan, sources: _Sources) -> Plan:
     metrics = floor_metrics(policy)
     return Plan(
         fixtures=sources.fixtures.path,
-        directory=None if policy.directory is None else beside(policy, policy.directory),
         backends=_backends(plan, sources),
         is_comparison=False,
+        corpus=corpus_of_policy(policy, plan.corpus),
         evidence=EvidenceOptions(metrics) if metrics else None,
-        store=None if policy.store is None else beside(policy, policy.store),
-        cache=plan.cache,
-        redaction=plan.redaction,
     )
 
 

@@ -1,5 +1,5 @@
-"""Where a labelled text is now: what a pin keeps of it, and how it is recognised among its like.
+"""Where a labelled text is now: pins recognise a text, traces tell it from its copies.
 
-texts > places > surroundings > traces > recognition, similarity > tracker, each knowing those before it;
-`pins` tells which labels are stale.
+texts > places > surroundings > traces > recognition, similarity > tracker: each module imports only
+those to its left. `pins` finds the stale labels.
 """

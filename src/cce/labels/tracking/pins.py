@@ -1,8 +1,8 @@
-"""Pins: what text a label was made for, and whether it still covers that text.
+"""Pins: which text a label was made for, and whether it still covers that text.
 
-A pin is the first 16 hex digits of SHA-256 over the anchored text, tidied as `texts` says. A case keeps
-its pins under the key `pins`, by anchor; an anchor of a kind alone covers no text of its own and has
-none. Here pins are compared, `pinning` adds them to a set.
+A pin is the first 16 hex digits of SHA-256 over the anchored text, normalised as `texts` says. A case
+keeps its pins under the key `pins`, by anchor; an anchor of a kind alone covers no text of its own and
+has none. This module compares pins; `pinning` adds them to a set.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ _N_SHOWN = 5
 
 
 def current_pin(texts: AnchoredTexts, anchor: Anchor) -> str | None:
-    """The pin of what `anchor` covers now, None if it covers no text of its own."""
+    """The pin of the text that `anchor` covers now; None if it covers no text of its own."""
     return None if anchor.path is None else texts.pin(anchor.path, anchor.lines)
 
 
 def is_current(texts: AnchoredTexts, anchor: Anchor, pin: str) -> bool:
-    """Whether `pin` holds for what `anchor` covers now, be it as pins are written now or as they were."""
+    """Whether `pin`, of this version or an older one, holds for the text that `anchor` covers now."""
     return anchor.path is not None and pin in texts.pins(anchor.path, anchor.lines)
 
 
 def stale_anchors(texts: AnchoredTexts, case: Case) -> Iterator[Anchor]:
-    """The anchors of `case`, each once, that are pinned to another text than they cover now."""
+    """The anchors of `case`, without repeats, that cover another text now than the pinned one."""
     for anchor in distinct(case.anchors):
         pin = case.pins.get(anchor.text)
         if pin is not None and not is_current(texts, anchor, pin):
@@ -36,7 +36,7 @@ def stale_anchors(texts: AnchoredTexts, case: Case) -> Iterator[Anchor]:
 
 
 def distinct(anchors: Iterable[Anchor]) -> Iterator[Anchor]:
-    """Each anchor text once, in order."""
+    """The anchors without repeats of the same text, in order."""
     return iter({anchor.text: anchor for anchor in anchors}.values())
 
 

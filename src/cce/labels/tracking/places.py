@@ -1,7 +1,7 @@
-"""Where a text stands in a corpus: every run of lines that equals a given one.
+"""Where a text stands in a corpus: all runs of lines that equal a given one.
 
-Fingerprints of all lines are laid end to end, so that looking for a text is a search for bytes; each
-place found that way is then compared for real. Cost is linear in the lines of the corpus.
+Fingerprints of all lines are concatenated, so a text is found by a substring search; each match is then
+verified on the real lines. The cost is linear in the lines of the corpus.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from functools import cached_property
 from cce.labels.tracking.texts import PRINT_BYTES, AnchoredTexts, Lines, line_prints, name_print, pin_of_lines
 
 MAX_UNTRACED_LINES = 200
-"""A longer text of which only the pin is known is looked for in its own file alone."""
+"""Longer texts without a trace are searched in their own file only: every window of that many lines of the
+corpus would have to be hashed."""
 
-_PIN_BYTES = 8
+_PIN_BYTES = 8  # 16 hex digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +30,14 @@ class TextPlace:
 
 
 IsText = Callable[[Lines], bool]
-"""Whether some lines are the text that is looked for."""
+"""Whether these lines are the wanted text."""
 
 
 class LineTable:
-    """All lines of a corpus by what they look like; reads nothing until something is looked for."""
+    """All lines of a corpus by their prints; reads nothing before the first search."""
 
     def __init__(self, texts: AnchoredTexts) -> None:
-        """`texts` are the files to look in."""
+        """`texts` are the files to search."""
         self.texts = texts
         self._windows: dict[tuple[int, tuple[str, ...]], _Strip] = {}
 
@@ -47,7 +48,7 @@ class LineTable:
 
     @cached_property
     def names(self) -> frozenset[bytes]:
-        """Prints of the names of all files."""
+        """Prints of the paths of all files."""
         return frozenset(map(name_print, self.texts.paths))
 
     @cached_property
@@ -59,26 +60,26 @@ class LineTable:
         return paths
 
     def files(self, pin: str) -> list[str]:
-        """The files for whose whole text this pin holds."""
+        """The files whose whole text this pin holds for."""
         return self._paths_by_pin.get(pin, [])
 
     def prints(self) -> Iterator[tuple[str, bytes]]:
-        """Every file with its line prints, in corpus order."""
-        return self._line_strip.each_file()
+        """All files with their line prints, in corpus order."""
+        return self._line_strip.all_files()
 
     def file_prints(self, path: str) -> bytes:
         """The line prints of one file."""
         return self._line_strip.piece(path)
 
     def places(self, prints: bytes, is_text: IsText) -> Iterator[TextPlace]:
-        """Where lines with these prints stand that are the text looked for, in corpus order."""
+        """The places of lines with these prints that satisfy `is_text`, in corpus order."""
         for path, start, end in self._line_strip.find(prints):
             place = TextPlace(path, start + 1, end)
             if is_text(self.lines_at(place)):
                 yield place
 
     def places_of_pin(self, pin: str, n_lines: int, own_path: str) -> list[TextPlace]:
-        """Where `n_lines` lines stand of which no print is known, only their pin."""
+        """The places of `n_lines` lines of which only the pin is known."""
         is_short = n_lines <= MAX_UNTRACED_LINES
         key = (n_lines, self.texts.paths if is_short else (own_path,))
         if key not in self._windows:
@@ -95,28 +96,31 @@ class LineTable:
         return bytes.fromhex("".join(pin_of_lines(lines[start : start + n_lines]) for start in starts))
 
     def lines_at(self, place: TextPlace) -> Lines:
-        """The lines that stand at `place`."""
+        """The lines at `place`."""
         return (self.texts.lines(place.path) or ())[place.first - 1 : place.last]
 
 
 class _Strip:
-    """Fingerprints of a fixed width, those of all files end to end."""
+    """Fingerprints of a fixed width, concatenated over all files.
+
+    Two files of 3 and 2 lines with prints of 2 bytes give 10 bytes and the starts [0, 6, 10].
+    """
 
     def __init__(self, pieces: Iterable[tuple[str, bytes]], width: int) -> None:
         self._width = width
         self._paths: list[str] = []
         self._starts: list[int] = []
-        laid = bytearray()
+        joined = bytearray()
         for path, piece in pieces:
             if piece:
                 self._paths.append(path)
-                self._starts.append(len(laid))
-                laid += piece
-        self._bytes = bytes(laid)
-        self._starts.append(len(laid))
+                self._starts.append(len(joined))
+                joined += piece
+        self._bytes = bytes(joined)
+        self._starts.append(len(joined))
         self._numbers = {path: number for number, path in enumerate(self._paths)}
 
-    def each_file(self) -> Iterator[tuple[str, bytes]]:
+    def all_files(self) -> Iterator[tuple[str, bytes]]:
         for number, path in enumerate(self._paths):
             yield path, self._bytes[self._starts[number] : self._starts[number + 1]]
 
@@ -125,12 +129,13 @@ class _Strip:
         return b"" if number is None else self._bytes[self._starts[number] : self._starts[number + 1]]
 
     def find(self, wanted: bytes) -> Iterator[tuple[str, int, int]]:
-        """The path and the half-open range of fingerprints of each occurrence."""
+        """(path, start, end) of all occurrences; 0-based numbers of fingerprints in the file, half-open."""
         position = self._bytes.find(wanted) if wanted else -1
         while position >= 0:
+            # The last file that starts at or before the position: with starts [0, 6, 10] byte 7 is in file 1.
             number = bisect_right(self._starts, position) - 1
             end = position + len(wanted)
-            # A find may begin inside a fingerprint, or run over from one file into the next.
+            # An occurrence may begin inside a fingerprint or cross the end of a file: these do not count.
             is_whole = (position - self._starts[number]) % self._width == 0
             if is_whole and end <= self._starts[number + 1]:
                 start = self._starts[number]

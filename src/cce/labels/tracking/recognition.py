@@ -1,10 +1,11 @@
 """Recognition: which of several places of a text is the one that was labelled.
 
-The places and the text's trace enter; the one place that must be meant leaves, or none.
+The places and the trace of the text enter; the labelled place leaves, or None in doubt.
 
-A place is taken for the text if it still stands beside a line that the text stood beside, and more
-speaks for the text than for any twin of it: the lines before, the lines after, the file. Failing that
-it is the one place left over when every twin is known again; a place left of fewer may be a twin's.
+A place is recognised if it still has a neighbouring line of the text, and if more evidence supports the
+text than any twin (another place with the same text when it was pinned). Evidence is the lines before,
+the lines after, and the file. Otherwise a place is recognised by elimination: all twins are found again
+and exactly one place is left. If a twin is missing, the place left may be that twin.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ from cce.labels.tracking.surroundings import File, Sides, Twin, is_beside, sides
 from cce.labels.tracking.texts import line_prints, name_print
 from cce.labels.tracking.traces import Trace
 
-_MOST_LEFT_OVER = 12
-"""Of more twins than that one more or less says nothing: it may be a copy that was made since."""
+_MAX_TWINS_TO_ELIMINATE = 12
+"""With more twins, elimination is not trusted: the place left may be a copy made since."""
 
-_MOST_BY_CHANCE = 2
-"""More lines than that do not come together by chance."""
+_MAX_LINES_BY_CHANCE = 2
+"""One or two common lines may meet by chance; more lines in a row do not."""
 
 
 def recognised(
     table: LineTable, places: Sequence[TextPlace], own_path: str, trace: Trace
 ) -> TextPlace | None:
-    """The one place that must be meant, None if there is none or any doubt."""
+    """The labelled place; None if there is none, or in doubt."""
     if trace.twins is None and len(places) == 1:
         is_it = is_beside(trace.near, sides_of(table, places[0])) or _has_own_line(table, places[0])
         return places[0] if is_it else None
@@ -45,9 +46,9 @@ def recognised(
 
 
 def _has_own_line(table: LineTable, place: TextPlace) -> bool:
-    """Whether a line stands nowhere else; without any, two other lines may have come together by chance."""
+    """Whether the text is too long to occur by chance, or has a line that occurs nowhere else."""
     lines = [line for line in table.lines_at(place) if line]
-    return len(lines) > _MOST_BY_CHANCE or any(_is_only(table, line) for line in lines)
+    return len(lines) > _MAX_LINES_BY_CHANCE or any(_is_only(table, line) for line in lines)
 
 
 def _is_only(table: LineTable, line: bytes) -> bool:
@@ -56,16 +57,16 @@ def _is_only(table: LineTable, line: bytes) -> bool:
 
 
 def _among_copies(around: dict[TextPlace, Sides], own_path: str, trace: Trace) -> TextPlace | None:
-    """Of a text that had no twin: copies that were made since do not stand where it stood."""
+    """The labelled place of a text that had no twin: copies made since have other neighbours."""
     beside = [place for place, sides in around.items() if is_beside(trace.near, sides)]
     return only([place for place in beside if place.path == own_path] or beside)
 
 
 class _View:
-    """One place, and for whom its surroundings speak."""
+    """One place, and which text its surroundings support: the labelled one or a twin."""
 
     def __init__(self, table: LineTable, place: TextPlace, sides: Sides, own_path: str, trace: Trace) -> None:
-        """`sides` is what stands around the place, `own_path` and `trace` are those of the text."""
+        """`sides` are the lines around the place, `own_path` and `trace` belong to the labelled text."""
         self.place = place
         self._table = table
         self._sides = sides
@@ -79,16 +80,17 @@ class _View:
         self.twins = [n for n, twin in enumerate(twins) if balances[n] < 0 and self._touches(twin)]
 
     def _balance(self, twin: Twin) -> int:
-        """How many things more speak for the text than for its twin."""
+        """Votes for the text minus votes for its twin, of three: the file and both sides."""
         votes = [self._file_votes(twin.file)]
         for parting, kept, now in zip(twin.partings, self._near, self._sides, strict=True):
-            votes.append(parting.speaks(kept, now))
+            votes.append(parting.votes(kept, now))
         return sum(own - other for own, other in votes)
 
     def _file_votes(self, other: File) -> tuple[bool, bool]:
-        """Whether the place's file is the text's file rather than the twin's, and the other way round.
+        """(whether the file votes for the text, whether it votes for the twin).
 
-        A file keeps its name; one of a third name may be the one of the two whose name is gone.
+        A file with either name votes for that one. A file with a third name may have been renamed: it
+        votes for the one whose name is gone, if only one is and the length is about the same.
         """
         own, path = self._own_file, self.place.path
         here = name_print(path)
@@ -108,16 +110,19 @@ class _View:
 
 
 def _left_over(views: Sequence[_View], n_twins: int) -> TextPlace | None:
-    """The only place that is no twin's, if all twins are accounted for."""
+    """The place that is left when every twin is assigned to a place; None if that is not unique."""
     strangers = [view for view in views if not view.twins]
-    if n_twins > _MOST_LEFT_OVER or len(views) != n_twins + 1 or len(strangers) != 1:
+    if n_twins > _MAX_TWINS_TO_ELIMINATE or len(views) != n_twins + 1 or len(strangers) != 1:
         return None
     is_shared_out = _can_be_shared_out([view.twins for view in views if view.twins])
     return strangers[0].place if is_shared_out and strangers[0].certainty >= 0 else None
 
 
 def _can_be_shared_out(choices: Sequence[Sequence[int]]) -> bool:
-    """Whether each can have one of its choices to itself; those with the fewest choose first."""
+    """Whether every view can get a twin of its own; greedy, those with the fewest choices first.
+
+    Greedy may miss an assignment that a full bipartite matching would find; then nothing is recognised.
+    """
     taken: set[int] = set()
     for choice in sorted(choices, key=len):
         free = next((each for each in choice if each not in taken), None)
@@ -128,5 +133,5 @@ def _can_be_shared_out(choices: Sequence[Sequence[int]]) -> bool:
 
 
 def only(places: Sequence[TextPlace]) -> TextPlace | None:
-    """The place if it is a single one."""
+    """The only place of `places`; None if there are none or several."""
     return places[0] if len(places) == 1 else None

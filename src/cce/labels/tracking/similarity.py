@@ -1,8 +1,8 @@
-"""How similar the lines of a file are to a text that is gone, and where they are most so.
+"""Which stretch of lines is most similar to a text that is gone, and how similar it is.
 
-Line prints in, the best stretch and its ratio out. The ratio is difflib's over lines: twice the lines
-in common, divided by the lines of both. The work is bounded: only a few stretches that share enough
-lines at all are compared.
+Line prints enter; the best stretch and its ratio leave. The ratio is that of difflib over lines: twice
+the lines in common, divided by the lines of both. Only a few stretches that share enough lines are
+compared, so the cost is bounded.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from cce.labels.tracking.places import LineTable, TextPlace
 from cce.labels.tracking.texts import PRINT_BYTES, line_prints
 
 THRESHOLD = 0.6
-"""What is not more similar than this is something else."""
+"""Ratios up to this count as another text; difflib's own cutoff for a close match."""
 
 _N_FILES = 4
 _N_STRETCHES = 3
 _MAX_BLOCKS = 200
-_AUTOJUNK_LINES = 300  # from here on difflib may pass over frequent lines: it would be quadratic
+_AUTOJUNK_LINES = 300  # above, difflib ignores frequent lines (its autojunk): it is quadratic otherwise
 _BLANK = int.from_bytes(line_prints([b""]), "big")
 
 Prints = Sequence[int]
@@ -31,7 +31,7 @@ Prints = Sequence[int]
 
 @dataclass(frozen=True, slots=True)
 class Likeness:
-    """A place, and how similar its lines are to the text that was looked for."""
+    """A place, and the ratio of its lines to the wanted text."""
 
     place: TextPlace
     ratio: float
@@ -41,13 +41,13 @@ class Likenesses:
     """Finds similar texts in the files of a table."""
 
     def __init__(self, table: LineTable) -> None:
-        """Reads nothing until something is looked for."""
+        """Reads nothing before the first search."""
         self._table = table
         self._files: list[tuple[str, bytes]] | None = None
         self._files_of_print: dict[int, list[int]] = {}
 
     def best(self, prints: bytes, own_path: str) -> Likeness | None:
-        """The most similar stretch above THRESHOLD, the one in `own_path` if equally good."""
+        """The most similar stretch above THRESHOLD; among equals the one in `own_path`."""
         old = _unpacked(prints)
         best: Likeness | None = None
         for path, new in self._candidates(old, own_path):
@@ -58,7 +58,7 @@ class Likenesses:
         return best
 
     def _candidates(self, old: Prints, own_path: str) -> list[tuple[str, Prints]]:
-        """The file itself, and the few that have most of the text's different lines."""
+        """The file `own_path`, and the few files that share the most distinct lines with the text."""
         if self._files is None:
             self._files = list(self._table.prints())
             for number, (_, prints) in enumerate(self._files):
@@ -79,7 +79,7 @@ class Likenesses:
 
 
 def closest_stretch(old: Prints, new: Prints) -> tuple[float, int, int] | None:
-    """(ratio, start, end) of the stretch `new[start:end]` most similar to `old`; None without any."""
+    """(ratio, start, end) of the stretch `new[start:end]` most similar to `old`; None without one."""
     best: tuple[float, int, int] | None = None
     for center in _promising_windows(old, new):
         low = max(0, center - len(old) // 2 - 1)
@@ -91,7 +91,11 @@ def closest_stretch(old: Prints, new: Prints) -> tuple[float, int, int] | None:
 
 
 def _promising_windows(old: Prints, new: Prints) -> list[int]:
-    """Starts of windows as long as `old` that share the most lines with it, apart from each other."""
+    """Starts of the windows of `new`, as long as `old`, that share the most lines with it, without overlaps.
+
+    The window slides line by line: `n_shared` counts its lines that `old` also has, each as often as in
+    `old`. With `old` = a a b, the window a a a shares 2 lines.
+    """
     wanted = Counter(line for line in old if line != _BLANK)
     width, n_shared = len(old), 0
     window: Counter[int] = Counter()
@@ -116,7 +120,7 @@ def _promising_windows(old: Prints, new: Prints) -> list[int]:
 
 
 def _trimmed(old: Prints, new: Prints) -> tuple[float, int, int]:
-    """The best ratio of `old` and a stretch of `new` that begins and ends with lines in common."""
+    """The best stretch of `new` that begins and ends with a common line, as (ratio, start, end)."""
     matcher = SequenceMatcher(None, old, new, autojunk=len(old) > _AUTOJUNK_LINES)
     blocks = matcher.get_matching_blocks()[:-1][:_MAX_BLOCKS]
     n_common = [0, *accumulate(block.size for block in blocks)]

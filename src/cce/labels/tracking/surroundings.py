@@ -1,7 +1,7 @@
-"""Surroundings: what stands around a place, and whether that speaks for one text or for its twin.
+"""Surroundings: the lines and the file around a place, and whether they support a text or its twin.
 
-A place enters; what is around it leaves, as prints. Three things can speak for a text: the lines
-before a place, the lines after it, and the file it is in. Only what tells two texts apart speaks.
+A place enters; the prints around it leave. Three things can support a text: the lines before a place,
+the lines after it, and its file. Only differences between the two count.
 """
 
 from __future__ import annotations
@@ -12,29 +12,31 @@ from cce.labels.tracking.places import LineTable, TextPlace
 from cce.labels.tracking.texts import NAME_BYTES, PRINT_BYTES, line_prints, name_print
 
 N_NEIGHBOURS = 12
-"""How many lines on each side are looked at."""
+"""How many lines on each side are compared."""
 
-_END = line_prints([b"\0"])  # the ends of a file count as a line of their own kind
+_END = line_prints([b"\0"])  # the start and the end of a file count as a line that no text has
 _BLANK = line_prints([b""])
 _SIDE_BYTES = 1 + PRINT_BYTES
 _LENGTH_BYTES = 2
-_N_LINES_MORE = 10  # a short file may grow by more than half of it
+_MAX_GROWTH = 10  # lines by which any file may change; longer files may by half their length
 
 Sides = tuple[bytes, bytes]
-"""Prints of the lines before and of those after, the nearest first."""
+"""(prints of the lines before, prints of the lines after), nearest first."""
 
 
 def sides_of(table: LineTable, place: TextPlace, n_lines: int = N_NEIGHBOURS) -> Sides:
     """Up to `n_lines` lines on each side of a place."""
     prints, reach = table.file_prints(place.path), n_lines * PRINT_BYTES
     start, end = (place.first - 1) * PRINT_BYTES, place.last * PRINT_BYTES
-    turned = bytearray(prints[max(0, start - reach) : start][::-1])
-    turned[::2], turned[1::2] = turned[1::2], turned[::2]  # which had turned the bytes of each print, too
-    return (bytes(turned) + _END)[:reach], (prints[end : end + reach] + _END)[:reach]
+    # The prints before come in reverse order. Reversing bytes also swaps the two bytes of each print, so
+    # they are swapped back: aA bB cC -> Cc Bb Aa -> cC bB aA.
+    reverse = bytearray(prints[max(0, start - reach) : start][::-1])
+    reverse[::2], reverse[1::2] = reverse[1::2], reverse[::2]
+    return (bytes(reverse) + _END)[:reach], (prints[end : end + reach] + _END)[:reach]
 
 
 def n_agreeing(prints: bytes, others: bytes) -> int:
-    """How many prints are the same before the first that differs."""
+    """The number of equal prints before the first that differs."""
     n = 0
     while n < min(len(prints), len(others)) and prints[n : n + PRINT_BYTES] == others[n : n + PRINT_BYTES]:
         n += PRINT_BYTES
@@ -42,40 +44,40 @@ def n_agreeing(prints: bytes, others: bytes) -> int:
 
 
 def stands_between(table: LineTable, place: TextPlace, kept: Sides) -> bool:
-    """Whether the nearest lines of both sides are the same."""
+    """Whether the nearest line on each side is the kept one."""
     return sides_of(table, place, 1) == (kept[0][:PRINT_BYTES], kept[1][:PRINT_BYTES])
 
 
 def is_beside(kept: Sides, now: Sides) -> bool:
-    """Whether a place has the nearest lines of either side, and one of them says something.
+    """Whether a place has the kept nearest lines on at least one side, and one of them is distinctive.
 
-    A blank line and the end of a file do not, unless the text is all there is between two ends.
+    A blank line and the end of a file are not distinctive, unless the text is the whole file.
     """
     if kept == now == (_END, _END):
         return True
     return any(
-        _says_something(ours[: n_agreeing(ours, theirs) * PRINT_BYTES])
+        _is_distinctive(ours[: n_agreeing(ours, theirs) * PRINT_BYTES])
         for ours, theirs in zip(kept, now, strict=True)
     )
 
 
-def _says_something(prints: bytes) -> bool:
-    each = (prints[start : start + PRINT_BYTES] for start in range(0, len(prints), PRINT_BYTES))
-    return any(line not in (_BLANK, _END) for line in each)
+def _is_distinctive(prints: bytes) -> bool:
+    lines = (prints[start : start + PRINT_BYTES] for start in range(0, len(prints), PRINT_BYTES))
+    return any(line not in (_BLANK, _END) for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """On one side: the `depth`-th line is the first at which a twin differs, `line` is its print there.
+    """On one side: the `depth`-th line is the first one that differs in a twin; `line` is its print there.
 
-    Depth 0 means that they do not differ.
+    Depth 0 means that no line differs.
     """
 
     depth: int
     line: bytes
 
-    def speaks(self, kept: bytes, now: bytes) -> tuple[bool, bool]:
-        """Whether the lines `now` speak for the text, whose own were `kept`, and whether for the twin."""
+    def votes(self, kept: bytes, now: bytes) -> tuple[bool, bool]:
+        """(whether the lines `now` support the text, which had `kept`; whether they support the twin)."""
         if not self.depth:
             return False, False
         n_same = n_agreeing(kept, now)
@@ -84,7 +86,7 @@ class Parting:
         return n_same >= self.depth, is_twin
 
     def touches(self, kept: bytes, now: bytes) -> bool:
-        """Whether the twin's nearest line is the nearest of `now`."""
+        """Whether the nearest line of `now` is that of the twin."""
         nearest = self.line if self.depth == 1 else kept[:PRINT_BYTES]
         return now[:PRINT_BYTES] == nearest
 
@@ -97,19 +99,19 @@ class File:
     n_lines: int
 
     def is_as_long(self, table: LineTable, path: str) -> bool:
-        """Whether the file that is at `path` now is about as long."""
+        """Whether the file at `path` has about as many lines now."""
         n_lines = len(table.texts.lines(path) or ())
-        return abs(n_lines - self.n_lines) <= max(_N_LINES_MORE, self.n_lines // 2)
+        return abs(n_lines - self.n_lines) <= max(_MAX_GROWTH, self.n_lines // 2)
 
 
 def file_at(table: LineTable, path: str) -> File:
-    """What is kept of a file."""
+    """The print of the path and the number of lines of a file."""
     return File(name_print(path), min(len(table.texts.lines(path) or ()), 256**_LENGTH_BYTES - 1))
 
 
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """Another place of the same text: its file, and where each side parts."""
+    """Another place of the same text: its file, and the first difference on each side."""
 
     file: File
     before: Parting
@@ -117,17 +119,17 @@ class Twin:
 
     @property
     def partings(self) -> tuple[Parting, Parting]:
-        """Those of both sides."""
+        """The first differences before and after."""
         return self.before, self.after
 
     def encoded(self) -> str:
-        """All of it in hex, always equally long."""
+        """The twin in hex, of fixed length: name 4 bytes, number of lines 2, per side depth 1 and print 2."""
         sides = (bytes([side.depth]) + side.line for side in self.partings)
         return (self.file.name + self.file.n_lines.to_bytes(_LENGTH_BYTES, "big") + b"".join(sides)).hex()
 
 
 def decoded_twin(text: str) -> Twin:
-    """What `encoded` made; raises ValueError for anything else."""
+    """The twin that `encoded` spelled; raises ValueError for another text."""
     code = bytes.fromhex(text)
     if len(code) != NAME_BYTES + _LENGTH_BYTES + 2 * _SIDE_BYTES:
         raise ValueError("no twin")
@@ -140,7 +142,7 @@ def decoded_twin(text: str) -> Twin:
 
 
 def twin_at(table: LineTable, place: TextPlace, own: Sides) -> Twin:
-    """What is kept of a twin of a text with the neighbours `own`."""
+    """The twin at `place` of a text with the neighbours `own`."""
     before, after = map(_parting, own, sides_of(table, place))
     return Twin(file_at(table, place.path), before, after)
 

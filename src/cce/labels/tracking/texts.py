@@ -20,9 +20,9 @@ Lines = tuple[bytes, ...]
 
 _BOM = b"\xef\xbb\xbf"
 
-N_DIGITS = 16
-_PRINT_MASK = 0xFFFF
+N_DIGITS = 16  # 64 bits: a collision among a million texts has a probability of 3e-8
 PRINT_BYTES = 2
+_PRINT_MASK = 0xFFFF  # the lower PRINT_BYTES of a CRC-32
 NAME_BYTES = 4
 
 
@@ -38,7 +38,7 @@ class Texts(Protocol):
 
 
 class AnchoredTexts:
-    """The lines and pins of a corpus' files by path; both stay in memory once they were asked for."""
+    """The lines and pins of the files of a corpus, by path; both are kept in memory after the first use."""
 
     def __init__(self, texts: Texts) -> None:
         """Nothing is read until a path is asked for."""
@@ -48,23 +48,24 @@ class AnchoredTexts:
         self._pins: dict[tuple[str, LineRange | None], tuple[str, ...]] = {}
 
     def lines(self, path: str) -> Lines | None:
-        """The lines of the file without trailing white space, None if the corpus has no such file."""
+        """The lines of the file without trailing white space; None if the corpus has no such file."""
         file = self._file(path)
         return None if file is None else file.lines
 
     def pin(self, path: str, span: LineRange | None) -> str | None:
-        """The pin of what an anchor with this path and range covers, None if it covers nothing.
+        """The pin of the text at this path and range; None if there is no text.
 
-        A range covers its lines, one that reaches past the end the lines there are; without a range
-        it is the file.
+        A range that reaches past the end of the file covers the lines up to the end. None as `span` is
+        the whole file.
         """
         pins = self.pins(path, span)
         return pins[0] if pins else None
 
     def pins(self, path: str, span: LineRange | None) -> tuple[str, ...]:
-        """Every pin that holds for what an anchor covers, the one to write first; none if it covers nothing.
+        """All pins that hold for the text at this path and range, the one to write first.
 
-        A file's bytes were its pin once. Before its first line a byte order mark may have come or gone.
+        Older versions pinned a file by its bytes as they are. A byte order mark may come or go without
+        making a pin stale.
         """
         if (path, span) not in self._pins:
             self._pins[path, span] = self._work_out_pins(path, span)
@@ -93,7 +94,7 @@ class AnchoredTexts:
 
 @dataclass(frozen=True, slots=True)
 class _FileText:
-    """`pins` are those that hold for the whole file, the one to write first."""
+    """`pins` are all pins that hold for the whole file, the one to write first."""
 
     pins: tuple[str, ...]
     lines: Lines
@@ -104,12 +105,12 @@ class _FileText:
 
 
 def pin_of(text: bytes) -> str:
-    """The pin of an anchored text: the first 16 hex digits of its SHA-256."""
+    """The pin of a text: the first N_DIGITS hex digits of its SHA-256."""
     return hashlib.sha256(text).hexdigest()[:N_DIGITS]
 
 
 def pin_of_lines(lines: Lines) -> str:
-    """The pin of a range, whose lines come without trailing white space."""
+    """The pin of a range; its lines come without trailing white space."""
     return pin_of(b"\n".join(lines))
 
 
@@ -122,7 +123,7 @@ def _tidied(text: bytes) -> bytes:
 
 
 def split_lines(text: bytes) -> Lines:
-    """The lines of `text` without trailing white space; a final line end opens no further line."""
+    """The lines of `text` without trailing white space; no empty line follows a final line end."""
     lines = text.split(b"\n")
     if not lines[-1]:
         lines.pop()
@@ -130,11 +131,14 @@ def split_lines(text: bytes) -> Lines:
 
 
 def line_prints(lines: Iterable[bytes]) -> bytes:
-    """Two bytes a line, alike for equal lines: enough to compare texts by, too little to guess one."""
+    """Two bytes per line, equal for equal lines: enough to compare texts, too few to reconstruct one.
+
+    They are the lower half of a CRC-32: for the line `pass`, d424 in hex.
+    """
     prints = (zlib.crc32(line) & _PRINT_MASK for line in lines)
     return b"".join(value.to_bytes(PRINT_BYTES, "big") for value in prints)
 
 
 def name_print(path: str) -> bytes:
-    """Four bytes of a file's name: one is looked for among all names of a corpus."""
+    """Four bytes per path, since one is compared with all paths of a corpus."""
     return zlib.crc32(path.encode()).to_bytes(NAME_BYTES, "big")

@@ -1,16 +1,16 @@
-"""Traces: what a pin alone cannot say when its text is gone from its place.
+"""Traces: what is needed beside a pin to find a text that left its place.
 
-A pin recognises a text but does not tell what it looked like, nor what stood around it, nor whether
-there were twins of it. So beside `pins` a case keeps `traces`, by anchor:
+A pin recognises a text, but holds neither its lines nor its neighbours nor its twins (other places with
+the same text). So a case keeps `traces` beside `pins`, by anchor:
 
-    lines     two bytes a line in hex: enough to measure how similar another text is, no more
-    near      the lines before it, nearest first, and those after it, likewise: as many as it takes to
-              tell it from its twins
-    file      there if the text has twins: how many lines its file has
-    twins     there if the same text stood elsewhere as well: of each the name and the length of its
-              file, and the first line on each side at which it differs
-    between   true if there were too many: then only those twins count that stand between the same two
-              lines, and without `twins` those are too many, too
+    lines     two bytes per line in hex: enough to measure the similarity of another text
+    near      the lines before the text and the lines after it, nearest first: as many as distinguish it
+              from its twins
+    file      the number of lines of its file; only if the text has twins
+    twins     the twins: the print of the path and the number of lines of each file, and the first
+              difference on each side; only if there are any
+    between   true if there were more than MAX_TWINS: then only twins between the same two lines count;
+              an empty `twins` means that even these were too many
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from cce.labels.tracking.surroundings import Sides, Twin, decoded_twin, sides_of
 from cce.labels.tracking.texts import PRINT_BYTES, Lines, line_prints, pin_of_lines
 
 MAX_LINES = 2000
-"""Of longer ranges no lines are kept: they are found whole or not at all."""
+"""Longer ranges keep no lines, which would be over 8,000 hex digits: they are found only if unchanged."""
 
 MAX_TWINS = 32
-_N_NEAR = 2
+_MIN_NEAR = 2  # lines kept on each side, even where fewer distinguish the text
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """`lines` are line prints, None where none were kept; `twins` is None for a text without any."""
+    """`lines` are line prints, None if they were not kept; `twins` is None for a text without twins."""
 
     lines: bytes | None = None
     near: Sides = (b"", b"")
@@ -44,7 +44,7 @@ class Trace:
     is_between: bool = False
 
     def as_json(self) -> dict[str, object]:
-        """The trace as a set keeps it; what goes without saying is left out."""
+        """The trace as a set keeps it; default values are left out."""
         fields: dict[str, object] = {}
         if self.lines is not None:
             fields["lines"] = self.lines.hex()
@@ -60,7 +60,7 @@ class Trace:
 
 
 def parse_traces(value: object) -> dict[str, Trace]:
-    """The traces of one case by anchor; raises FixtureError if it is anything else."""
+    """The traces of one case by anchor; raises FixtureError if `value` is malformed."""
     if not isinstance(value, dict):
         raise FixtureError("traces must be an object of anchors, remove it and pin the set again")
     return {anchor: _parse_trace(anchor, fields) for anchor, fields in value.items()}
@@ -84,7 +84,7 @@ def _parse_trace(anchor: str, fields: Any) -> Trace:
 
 
 def trace_of(table: LineTable, anchor: Anchor) -> Trace | None:
-    """The trace of what `anchor` covers now; None if that is nothing, or there is nothing to say."""
+    """The trace of the text that `anchor` covers now; None if it covers none or needs no trace."""
     if anchor.path is None:
         return None
     if anchor.lines is None:
@@ -116,8 +116,8 @@ def _range_trace(table: LineTable, path: str, lines: Lines, span: LineRange) -> 
 
 
 def _shortened(sides: Sides, n_before: int, n_after: int) -> Sides:
-    """So many lines of both sides, but no less than _N_NEAR."""
-    n_bytes = [max(_N_NEAR, n) * PRINT_BYTES for n in (n_before, n_after)]
+    """The nearest lines of both sides: at least _MIN_NEAR each."""
+    n_bytes = [max(_MIN_NEAR, n) * PRINT_BYTES for n in (n_before, n_after)]
     return sides[0][: n_bytes[0]], sides[1][: n_bytes[1]]
 
 
@@ -135,5 +135,5 @@ def _file_has_twins(table: LineTable, path: str) -> bool:
 
 
 def is_pinned(pin: str) -> IsText:
-    """A test for lines that are the text of `pin`."""
+    """A predicate: whether lines are the text of `pin`."""
     return lambda lines: pin_of_lines(lines) == pin

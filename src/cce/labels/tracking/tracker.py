@@ -1,7 +1,7 @@
 """Tracking: where the text of a stale pin is now.
 
-An anchor, its pin and its trace enter, its whereabouts leave. A text is taken for the pinned one only
-if it is equal, and no twin can be meant: the rule is in `recognition`.
+An anchor, its pin and its trace enter; the whereabouts of its text leave. A text counts as the pinned
+one only if it is equal and cannot be a twin: the rule is in `recognition`.
 """
 
 from __future__ import annotations
@@ -32,10 +32,11 @@ class TextFate(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Whereabouts:
-    """`anchor` covers the text where it is (MOVED, None if no anchor can) or what is most like it (CHANGED).
+    """Where a text is now.
 
-    `ratio` says how similar that is; `candidates` are the first few anchors that are in doubt
-    (AMBIGUOUS) among `n_places`.
+    anchor      MOVED: the anchor of its new place, None if no anchor can name that file
+                CHANGED: the anchor of the most similar text, with its `ratio`; None if there is none
+    candidates  AMBIGUOUS: the anchors of the first few of `n_places` possible places
     """
 
     fate: TextFate
@@ -45,7 +46,7 @@ class Whereabouts:
     n_places: int = 0
 
     def __str__(self) -> str:
-        """What a message says behind the anchor."""
+        """The predicate of a message whose subject is the anchor."""
         match self.fate:
             case TextFate.MOVED if self.anchor is None:
                 return "its text moved to a file that no anchor can name"
@@ -72,13 +73,13 @@ class Tracker:
     """Finds pinned texts in the corpus as it is now."""
 
     def __init__(self, table: LineTable) -> None:
-        """Nothing is read until a text is looked for."""
+        """Reads nothing before the first search."""
         self._table = table
         self._likenesses = Likenesses(table)
         self._found: dict[tuple[str, str, Trace | None], Whereabouts] = {}
 
     def whereabouts(self, anchor: Anchor, pin: str, trace: Trace | None) -> Whereabouts:
-        """Where the text of `pin`, which `anchor` does not cover any more, is now."""
+        """Where the text of `pin`, which `anchor` no longer covers, is now."""
         key = (anchor.text, pin, trace)
         if key not in self._found:
             self._found[key] = (
@@ -134,7 +135,7 @@ def _in_doubt(anchor: Anchor, places: Sequence[tuple[str, LineRange | None]]) ->
 
 
 def respelled(anchor: Anchor, path: str, span: LineRange | None) -> str | None:
-    """The text of `anchor` for another place; None if no anchor can name that path."""
+    """The text of an anchor like `anchor` for another place; None if no anchor can name that path."""
     if path != anchor.path:
         body = path if anchor.kind is None else f"{path}#{anchor.kind}"
     else:

@@ -1,1 +1,1 @@
-"""Evidence: what differences per case can say, from the t test to the verdict."""
+"""Evidence: statistics on differences per case, from the t test to the verdict."""

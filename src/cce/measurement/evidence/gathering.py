@@ -1,8 +1,8 @@
-"""Figures per case of some backends in, the evidence they hold out.
+"""Figures per case of some backends in, the evidence on them out.
 
-Counts, randomisation and spread work on deltas as integers of 1e-6, where equal is equal; means and their
-bounds on the deltas as they are, so that they agree with every other mean of the report. The statistics
-themselves live in the modules beside.
+Counts, randomisation tests and standard deviations use the deltas as integers of 1e-6, so that ties are
+exact. Means and their bounds use the float deltas, so that they agree with all other means of the report.
+The statistics themselves are in the other modules of this package.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def gather_evidence(
         )
     levels = [score.columns[metric] for score in backends for metric in options.metrics]
     deltas = _family_deltas(options.metrics, *pair) if pair else []
-    # All at once: series of one length share the drawing and the walk over the resampled cases.
+    # In one call: series of the same length share the resamples.
     bounds = bootstrap_bounds([*map(defined, levels), *map(defined, deltas)], options.resamples, options.seed)
     intervals = list(map(_interval, levels, bounds))
     samples = list(map(_sample, deltas, bounds[len(levels) :]))
@@ -77,16 +77,22 @@ def _interval(figures: Column, bounds: Bounds | None) -> Interval:
 def _by_backend(
     family: Sequence[str], backends: Sequence[BackendScore], intervals: Sequence[Interval]
 ) -> tuple[BackendEvidence, ...]:
-    """`intervals` has those of the first backend for the whole family, then those of the next."""
+    """`intervals` has one entry per metric for the first backend, then for the next one."""
     remaining = iter(intervals)
     return tuple(
-        BackendEvidence(each.backend, {metric: next(remaining) for metric in family}) for each in backends
+        BackendEvidence(score.backend, {metric: next(remaining) for metric in family}) for score in backends
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """The deltas of one metric: `micro` has the defined ones in units of 1e-6, `bounds` are of their mean."""
+    """The deltas of one metric.
+
+    per_case  one delta per case, None where it is undefined
+    micro     the defined deltas in units of 1e-6
+    mean, sd  of the defined deltas, in units of the metric
+    bounds    of the mean
+    """
 
     per_case: tuple[float | None, ...]
     micro: tuple[int, ...]
@@ -105,7 +111,10 @@ def _sample(per_case: tuple[float | None, ...], bounds: Bounds | None) -> _Sampl
 
 
 def _deviation(micro: Sequence[int]) -> float | None:
-    """Standard deviation (n - 1) in metric units, exactly 0 without spread; None below two deltas."""
+    """Standard deviation (n - 1 form) in units of the metric; None below two deltas.
+
+    The sum of squares is an integer, so equal deltas give exactly 0.
+    """
     n = len(micro)
     if n < 2:
         return None
@@ -118,7 +127,7 @@ def _compare(
     pair: tuple[BackendScore, BackendScore],
     samples: Sequence[_Sample],
 ) -> ComparisonEvidence:
-    """`samples` has one entry per metric of the family, whose p values are adjusted together."""
+    """`samples` has one entry per metric; the p values of all metrics are adjusted together."""
     flips = [sign_flip_test(sample.micro, options.resamples, options.seed) for sample in samples]
     adjusted = holm([p for p, _ in flips])
     ids = pair[0].ids
@@ -159,7 +168,7 @@ def _difference(
 
 
 def _ids_moved(case_ids: Sequence[str], per_case: Column, direction: int) -> tuple[str, ...]:
-    """Ids of the cases that moved in `direction` (1 up, -1 down) by what rounds to 1e-6 or more."""
+    """Ids of the cases whose delta does not print as 0 and has the sign of `direction`, 1 or -1."""
     moves = zip(case_ids, per_case, strict=True)
     return tuple(
         case_id for case_id, delta in moves if delta is not None and ordering_key(delta) * direction > 0
@@ -176,7 +185,7 @@ def _mde(sample: _Sample, alpha: float) -> float | None:
 
 
 def _n_needed(sample: _Sample, options: EvidenceOptions) -> int | None:
-    """None without spread, and where neither an effect is asked for nor one was seen that prints."""
+    """Cases needed for the minimum effect, or for the observed one without a minimum; None without spread."""
     sought = options.min_effect if ordering_key(options.min_effect) else abs(sample.mean or 0.0)
     return cases_needed(sought / sample.sd, options.alpha) if sample.sd and ordering_key(sought) else None
 

@@ -1,7 +1,8 @@
-"""Number of cases and effects in, what a paired t-test could find among them out.
+"""Numbers of cases and effects in, the power of a paired t test out.
 
-Effects are in units of the deltas' standard deviation. The power is integrated here: scipy's noncentral t
-is good to 1e-7 only, differs between its releases by as much, and has no answer far in the tail.
+Effects are in units of the standard deviation of the deltas. The power is integrated numerically here:
+scipy's noncentral t is accurate to 1e-7 only, differs between releases by as much, and fails far in the
+tail.
 """
 
 from __future__ import annotations
@@ -16,24 +17,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 POWER = 0.8
-"""How often a real effect shall be found."""
+"""The conventional probability to detect a real effect (Cohen, Statistical Power Analysis, 1988)."""
 
-_BISECTIONS = 60
-_NODES = 128
+_BISECTIONS = 60  # halve an interval below the resolution of a float
+_NODES = 128  # of the Gauss-Legendre rule; more change no digit above 1e-12
 _NEGLIGIBLE = 40.0  # exp(-40) is below the resolution of 1.0
 _WIDEST_STEP = 0.05
-_NORMAL_REACH = 9.0  # standard deviations of a normal variable that leave out 1e-19
+_NORMAL_REACH = 9.0  # standard deviations; a normal variable exceeds them with probability 1e-19
 
 
 def attainable_p(n: int) -> float:
-    """The smallest two-sided p that the signs of n cases can ever give: 2 / 2^n."""
+    """The smallest two-sided p that n signs can give: 2 / 2^n, as in 0.0625 for 5 cases."""
     return min(1.0, math.ldexp(2.0, -n))
 
 
 @lru_cache(maxsize=1024)
 def critical_t(df: int, tail: float) -> float:
-    """The t that Student's variable exceeds with probability `tail`; negative above a half."""
-    # scipy's own inverse was off by 4e-10 until 1.13.
+    """The t that a Student variable exceeds with probability `tail`; negative above one half."""
+    # Not scipy's stdtrit: it was wrong by 4e-10 before scipy 1.13.
     from scipy.special import stdtr
 
     if tail > 0.5:
@@ -42,18 +43,18 @@ def critical_t(df: int, tail: float) -> float:
 
 
 def power(n: int, effect: float, alpha: float) -> float:
-    """How often a two-sided t-test at `alpha` on n >= 2 cases finds a mean delta of `effect` sd."""
+    """The power of a two-sided t test at `alpha` on n >= 2 cases for a mean delta of `effect` sd."""
     df, shift = n - 1, abs(effect) * math.sqrt(n)
     t = critical_t(df, alpha / 2)
-    # T = (Z + shift) / S, with Z normal and S the sd seen: one has a distribution function, the other is
-    # integrated over; where S is the narrower of the two, it is the smooth choice.
+    # T = (Z + shift) / S with Z normal and S the observed sd. One of the two enters by its distribution
+    # function, the other is integrated over; integrating over the narrower one keeps the integrand smooth.
     return _over_spread(df, shift, t) if t * t < 2 * df else _over_mean(df, shift, t)
 
 
 def _over_spread(df: int, shift: float, t: float) -> float:
     """E[P(|Z + shift| > t S | S)] by the trapezoidal rule over u = ln S.
 
-    But for a constant, the density of u is exp(df (u - exp(2u) / 2)).
+    Up to a constant factor the density of u is exp(df (u - exp(2u) / 2)).
     """
     import numpy as np
     from scipy.special import ndtr
@@ -83,7 +84,7 @@ def _over_mean(df: int, shift: float, t: float) -> float:
 
 
 def _rule(low: float, high: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Nodes and weights of an integral from `low` to `high`."""
+    """Nodes and weights of the Gauss-Legendre rule from `low` to `high`."""
     nodes, weights = _unit_rule()
     half = (high - low) / 2
     return low + half * (nodes + 1), half * weights
@@ -102,14 +103,14 @@ def _ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> float:
 
 @lru_cache(maxsize=1024)
 def detectable_effect(n: int, alpha: float) -> float | None:
-    """The smallest effect that n cases find with POWER; None below two cases."""
+    """The minimum detectable effect of n cases at POWER; None below two cases."""
     if n < 2:
         return None
     return _least(lambda effect: power(n, effect, alpha) >= POWER)
 
 
 def cases_needed(effect: float, alpha: float) -> int:
-    """The fewest cases, at least two, that find `effect` with POWER; `effect` is not 0."""
+    """The smallest number of cases, at least two, that detects `effect` at POWER; `effect` is not 0."""
     low = high = _normal_guess(abs(effect), alpha)
     step = 1
     while power(high, effect, alpha) < POWER:
@@ -124,7 +125,7 @@ def cases_needed(effect: float, alpha: float) -> int:
 
 
 def _normal_guess(effect: float, alpha: float) -> int:
-    """What would be needed if the sd were known: close, and a little low."""
+    """The number of cases needed if the sd were known; a little too low."""
     from statistics import NormalDist
 
     normal = NormalDist()
@@ -132,7 +133,7 @@ def _normal_guess(effect: float, alpha: float) -> int:
 
 
 def _least(is_enough: Callable[[float], bool]) -> float:
-    """The least x >= 0 that is enough, if all above it are, too."""
+    """The least x >= 0 for which the monotone `is_enough` is true, by doubling and bisection."""
     low, high = 0.0, 1.0
     while not is_enough(high):
         low, high = high, 2 * high

@@ -1,6 +1,7 @@
-"""Differences per case in, p values out that assume little: without an effect, either sign is as likely.
+"""Differences per case in, randomisation p values out.
 
-Deltas are integers (of 1e-6), so sums are exact and a tie is a tie. Intervals live in `resampling`.
+The null hypothesis is that both signs of each delta are equally likely. Deltas are integers of 1e-6, so
+sums and ties are exact. `resampling` has the intervals.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 EXACT_UP_TO = 20
-"""Non-zero deltas whose sign patterns are all counted; above, a sample of them is."""
+"""Up to so many non-zero deltas all sign patterns are counted (2^20); above, a sample of them is."""
 
 _SIGNS_PER_BYTE = 8
-_BYTES_PER_BLOCK = 1 << 20
+_BYTES_PER_BLOCK = 1 << 20  # random bytes drawn at once; eight times as much memory, as int64
 
 
 def sign_test(better: int, worse: int) -> float:
-    """Exact two-sided p of so many wins and losses, min(1, 2 P(X <= the fewer)); 1 without any."""
+    """Exact two-sided p of a sign test: min(1, 2 P(X <= min(better, worse))), X binomial with p = 1/2."""
     flips = better + worse
-    ways = n_patterns = 1  # of no win at all among the flips
+    ways = n_patterns = 1  # binomial(flips, 0); each step makes binomial(flips, wins + 1) of the last one
     for wins in range(min(better, worse)):
         ways = ways * (flips - wins) // (wins + 1)
         n_patterns += ways
@@ -33,10 +34,11 @@ def sign_test(better: int, worse: int) -> float:
 
 
 def sign_flip_test(deltas: Sequence[int], draws: int, seed: int) -> tuple[float, FlipMethod]:
-    """Two-sided p of the mean of `deltas` under random signs, and how it was found.
+    """Two-sided randomisation p of the mean of `deltas` under random signs, and the method.
 
-    Patterns as extreme as the one seen count. A sample (`draws` of them, from `seed`) never gives p = 0:
-    the pattern seen counts as one more draw (Phipson & Smyth 2010). Sums must stay within 63 bits.
+    It is the share of sign patterns at least as extreme as the observed one. Of a sample of `draws`
+    patterns the observed one counts as one more draw, so p is never 0 (Phipson & Smyth 2010,
+    "Permutation p-values should never be zero"). Sums must fit into 63 bits.
     """
     flips = [abs(delta) for delta in deltas if delta]
     seen = abs(sum(deltas))
@@ -46,10 +48,12 @@ def sign_flip_test(deltas: Sequence[int], draws: int, seed: int) -> tuple[float,
 
 
 def _share_of_all(flips: Sequence[int], seen: int) -> float:
-    """The share of the 2^m sign patterns whose sum is at least `seen` away from 0."""
+    """The share of the 2^m sign patterns whose absolute sum is at least `seen`."""
     if seen == 0:
         return 1.0
-    # The sums of either half are few (2^10): for each of one half, count the partners that reach far enough.
+    # Meet in the middle: each half has at most 2^10 sums. For each sum of one half, bisection counts the
+    # sums of the other that bring the total to `seen`: with partners [-3, -1, 1, 3], seen 4 and total 2,
+    # bisect_left(partners, 2) is 3, so one partner (3) is enough.
     middle = len(flips) // 2
     partners = sorted(_signed_sums(flips[:middle]))
     far = sum(len(partners) - bisect_left(partners, seen - total) for total in _signed_sums(flips[middle:]))
@@ -64,7 +68,7 @@ def _signed_sums(flips: Sequence[int]) -> list[int]:
 
 
 def _count_sampled(flips: Sequence[int], seen: int, draws: int, seed: int) -> int:
-    """How many of `draws` random sign patterns give a sum at least `seen` away from 0."""
+    """The number of `draws` random sign patterns with an absolute sum of at least `seen`."""
     import numpy as np
 
     tables = _sums_by_byte(flips)
@@ -78,17 +82,20 @@ def _count_sampled(flips: Sequence[int], seen: int, draws: int, seed: int) -> in
 
 
 def _sums_by_byte(flips: Sequence[int]) -> list[NDArray[np.int64]]:
-    """Per eight deltas, int64[256]: the signed sum that each byte of sign bits gives."""
+    """One int64[256] per eight deltas: the signed sum for each byte of sign bits.
+
+    So a pattern of n signs costs n / 8 table look-ups instead of n additions.
+    """
     import numpy as np
 
-    # Deltas past the end are 0, so that their bits change nothing.
+    # The last group is padded with zeros, whose signs change nothing.
     groups = [flips[start : start + _SIGNS_PER_BYTE] for start in range(0, len(flips), _SIGNS_PER_BYTE)]
     padded = [[*group, *[0] * (_SIGNS_PER_BYTE - len(group))] for group in groups]
     return [np.array(_signed_sums(group), dtype=np.int64) for group in padded]
 
 
 def _sign_patterns(n_bytes: int, draws: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """The rows of RandomState(seed).randint(0, 256, (draws, n_bytes)), some at a time."""
+    """The rows of RandomState(seed).randint(0, 256, (draws, n_bytes)), in blocks."""
     import numpy as np
 
     random = np.random.RandomState(seed)

@@ -1,7 +1,7 @@
-"""Series of figures in, percentile bootstrap bounds of their means out.
+"""Series of figures in, percentile bootstrap bounds of their means out (Efron 1979).
 
-Bytes must not depend on the machine, so every mean is summed from left to right: many of them side by
-side, never one in pieces. All series of one length are resampled by one and the same table of cases.
+Report bytes must not depend on the machine, so each mean is summed from left to right; vector operations
+run over many resamples, never within one sum. All series of one length share their resampled cases.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Bounds = tuple[float, float]
 
-# The table is drawn and used a block of rows at a time: what fits the caches is the fastest, too.
+# Rows are drawn and used in blocks that fit the processor's caches, which bounds memory as well.
 _CASES_PER_BLOCK = 1 << 20
 _SUMS_PER_BLOCK = 1 << 16
 
@@ -23,7 +23,7 @@ _SUMS_PER_BLOCK = 1 << 16
 def bootstrap_bounds(
     series: Sequence[Sequence[float]], resamples: int, seed: int
 ) -> tuple[Bounds | None, ...]:
-    """The 95 % bounds of the mean of each series, in their order; None for a series without figures."""
+    """The 95 % bounds of the means, in the order of `series`; None for a series without figures."""
     bounds: dict[int, Bounds] = {}
     for n, positions in _by_length(series).items():
         if n:
@@ -40,9 +40,9 @@ def _by_length(series: Sequence[Sequence[float]]) -> Mapping[int, Sequence[int]]
 
 
 def resampled_means(series: Sequence[Sequence[float]], resamples: int, seed: int) -> NDArray[np.float64]:
-    """float64[resamples, n_series]: the means of `series`, all of one length n >= 1, over resampled cases.
+    """float64[resamples, n_series]: the means of `series` over resampled cases; all have one length n >= 1.
 
-    The cases of each resample are a row of RandomState(seed).randint(0, n, (resamples, n)).
+    Resample i takes the cases in row i of RandomState(seed).randint(0, n, (resamples, n)).
     """
     import numpy as np
 
@@ -58,7 +58,7 @@ def resampled_means(series: Sequence[Sequence[float]], resamples: int, seed: int
 
 
 def _tables(n: int, n_series: int, resamples: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """The table of cases, int64[some, n] at a time: numpy draws the same however the rows are cut."""
+    """The table of cases in blocks int64[rows, n]; numpy draws the same numbers whatever the block size."""
     import numpy as np
 
     random = np.random.RandomState(seed)
@@ -68,21 +68,21 @@ def _tables(n: int, n_series: int, resamples: int, seed: int) -> Iterator[NDArra
 
 
 def _add_up(by_case: NDArray[np.float64], table: NDArray[np.int64], sums: NDArray[np.float64]) -> None:
-    """Add to each row of `sums` the figures of the cases in that row of `table`, from left to right."""
+    """Add the figures of the cases in row i of `table` to row i of `sums`, from left to right."""
     import numpy as np
 
     drawn = np.empty_like(sums)
     for cases in np.ascontiguousarray(table.T):
-        # Indices are in range by birth; any mode but `raise` spares a copy of what is taken.
+        # All indices are in range; every mode other than "raise" writes to `out` without a buffer.
         np.take(by_case, cases, axis=0, out=drawn, mode="clip")
         sums += drawn
 
 
 def percentile_bounds(means: NDArray[np.float64]) -> list[Bounds]:
-    """Per column of B means, the sorted ones at 0-based positions floor(0.025 B) and ceil(0.975 B) - 1."""
+    """Per column of B means, the ones at 0-based ranks floor(0.025 B) and ceil(0.975 B) - 1."""
     import numpy as np
 
     resamples = len(means)
-    low, high = resamples // 40, -(-resamples * 39 // 40) - 1
+    low, high = resamples // 40, -(-resamples * 39 // 40) - 1  # integers: 0.025 is 1/40, 0.975 is 39/40
     ordered = np.partition(means, (low, high), axis=0)
     return list(zip(ordered[low].tolist(), ordered[high].tolist(), strict=True))

@@ -1,7 +1,7 @@
-"""Paired figures in, a paired t-test out.
+"""Paired figures in, a paired t test out.
 
-Figures are quotients of small integers, so equal ones can differ in their last bits when they were
-reached by different routes. Noise of that size is taken for what it is before anything is tested.
+Figures are quotients of small integers, so equal ones can differ in their last bits if they were computed
+in different ways. Differences of that size count as 0.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ from cce.domain.scores import Column
 from cce.numerals import mean, ordered_sum
 
 NOISE = 16 * 2.0**-52
+"""16 float epsilons, relative to the larger figure; part of the v2 report's contract."""
+
 CONFIDENCE = 0.95
 
 
 def paired_deltas(a: Sequence[float], b: Sequence[float]) -> tuple[float, ...]:
-    """Subtract a from b, pair by pair; a difference within rounding noise is 0. The lengths must agree."""
+    """The differences b - a, 0 where they are within NOISE; both must have the same length."""
     return tuple(_delta(x, y) for x, y in zip(a, b, strict=True))
 
 
 def case_deltas(a: Column, b: Column) -> tuple[float | None, ...]:
-    """As `paired_deltas`, per case; None where either side is undefined."""
+    """`paired_deltas` of columns; None where either side is undefined."""
     return tuple(None if x is None or y is None else _delta(x, y) for x, y in zip(a, b, strict=True))
 
 
@@ -45,17 +47,17 @@ def _are_constant(deltas: Sequence[float]) -> bool:
 
 
 def _test_of_constant(deltas: Sequence[float]) -> PairedTest:
-    # Without spread there is no t: a shift that never varies is certain, and no shift is no evidence.
+    # Without spread t is undefined: p is 1 if all deltas are 0, and 0 if they are equal and not 0.
     delta = deltas[0]
     p = 1.0 if mean(deltas) == 0.0 else 0.0
     return PairedTest(len(deltas), delta, t=None, p=p, ci95_low=delta, ci95_high=delta)
 
 
 def _test_of_spread(deltas: Sequence[float]) -> PairedTest:
-    # scipy.stats takes three times as long to load and would bring the same two functions.
+    # Not scipy.stats: it has the same two functions and takes three times as long to import.
     from scipy.special import stdtr, stdtrit
 
-    # A power of two changes no bit of the result, and keeps the squares of tiny deltas from vanishing.
+    # Scaling by a power of two is exact, and keeps the squares of tiny deltas from underflowing to 0.
     _, exponent = math.frexp(max(map(abs, deltas)))
     scaled = [math.ldexp(delta, -exponent) for delta in deltas]
     df, centre, error = len(scaled) - 1, mean(scaled), _standard_error(scaled)

@@ -1,6 +1,6 @@
-"""Cases by tag in, what each slice of a set shows out: it describes and never decides.
+"""Cases by tag in, figures per slice of a set out; they are descriptive, without a verdict.
 
-A case with two tags is in two slices, a case without one in the last; a set without any tag has none.
+A case with two tags is in two slices, a case without tags in the last one. A set without tags has none.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ def slice_evidence(
     backends: Sequence[BackendScore],
     pair: tuple[BackendScore, BackendScore] | None = None,
 ) -> tuple[SliceEvidence, ...]:
-    """One entry per tag, in byte order, then one for the cases without; empty if no case has a tag.
+    """One entry per tag in byte order, then one for the cases without tags; empty if no case has a tag.
 
-    The scores are of `cases`; with a `pair` (A, B) each slice has the difference B - A too.
+    The scores are of `cases`; with a `pair` (A, B) all slices have the difference B - A.
     """
     deltas = None if pair is None else _deltas(metrics, *pair)
     return tuple(
@@ -46,7 +46,7 @@ def slice_evidence(
 
 
 def positions_by_tag(cases: Sequence[Case]) -> list[tuple[str | None, list[int]]]:
-    """Tags in byte order with the 0-based positions of their cases; None, for no tag, comes last."""
+    """Tags in byte order with the 0-based positions of their cases; last None, for cases without tags."""
     tagged: defaultdict[str, list[int]] = defaultdict(list)
     untagged: list[int] = []
     for position, case in enumerate(cases):
@@ -74,7 +74,7 @@ def _differences(deltas: Mapping[str, Column], positions: Sequence[int]) -> dict
 
 
 def _difference(deltas: Sequence[float]) -> SliceDifference:
-    # Counted on integers of 1e-6, as the whole set is: what prints as 0 is a tie.
+    # Counted on integers of 1e-6, as for the whole set: a delta that prints as 0 is a tie.
     micro = [*map(ordering_key, deltas)]
     better = sum(1 for delta in micro if delta > 0)
     worse = sum(1 for delta in micro if delta < 0)

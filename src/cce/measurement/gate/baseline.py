@@ -1,6 +1,6 @@
-"""A saved baseline and what was measured now, paired case by case: the same figures, equally exact.
+"""A saved baseline and the current measurement, paired case by case.
 
-A baseline has six decimals; what was measured is rounded alike, so that no difference is made of rounding.
+A baseline has six decimals; the current figures are rounded alike, so rounding makes no difference.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ BASELINE = "baseline"
 
 @dataclass(frozen=True, slots=True)
 class BaselinePair:
-    """Both scores over the cases they share, in the order of the set, as exact as a saved report.
+    """Both scores over the shared cases, in the order of the set, with six decimals.
 
     unpaired  ids of the set's cases that the baseline lacks, or has with another k
-    removed   ids of the baseline's cases that the set has no more
+    removed   ids of the baseline's cases that are no longer in the set
     """
 
     baseline: BackendScore
@@ -51,7 +51,7 @@ def score_in(saved: SavedReport, backend: str) -> BackendScore:
 def pair_with_baseline(candidate: BackendScore, baseline: BackendScore, place: str) -> BaselinePair:
     """Pair the cases by their ids; `place` is where the baseline was read.
 
-    The ids of the set are unique. Raises UsageError if nothing can be paired: it is of another set.
+    The ids of the set must be unique. Raises UsageError if no case can be paired, as for another set.
     """
     ks = dict(zip(baseline.ids, baseline.ks, strict=True))
     ids = set(candidate.ids)
@@ -72,7 +72,7 @@ def pair_with_baseline(candidate: BackendScore, baseline: BackendScore, place: s
 
 
 def require_unique(fixtures: FixtureSet) -> None:
-    """Raise UsageError if an id names two cases: a baseline could not tell them apart."""
+    """Raise UsageError if two cases have the same id: a baseline pairs cases by id."""
     for name, times in Counter(case.id for case in fixtures.cases).items():
         if times > 1:
             raise UsageError(
@@ -82,7 +82,7 @@ def require_unique(fixtures: FixtureSet) -> None:
 
 
 def accept(place: str, then: BackendScore | None, now: BackendScore) -> Acceptance:
-    """What moves when `now` takes the place of `then`, which is None for a first baseline."""
+    """What changes when `now` replaces the baseline `then`, which is None for the first one."""
     before = {} if then is None else {name: then.case(at) for at, name in enumerate(then.ids)}
     after = {name: now.case(at) for at, name in enumerate(now.ids)}
     kept = [
@@ -102,7 +102,7 @@ def accept(place: str, then: BackendScore | None, now: BackendScore) -> Acceptan
 
 
 def as_saved(score: BackendScore) -> BackendScore:
-    """The score as a saved report would give it back: every figure rounded to six decimals."""
+    """The score as a saved report would return it: all figures rounded to six decimals."""
     return score._replace(
         columns={name: _as_saved(column) for name, column in score.columns.items()},
         means=dict(zip(score.means, _as_saved(score.means.values()), strict=True)),

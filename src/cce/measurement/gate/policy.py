@@ -1,25 +1,28 @@
 """The door for gate policies: bytes of a `cce.gate/v1` TOML file in, a frozen GatePolicy out.
 
 Every key and metric is checked here, tags and case ids once the set is read. What is wrong raises
-PolicyError: `path: key: fault, way out`. How a policy is applied is told in `gates`.
+PolicyError: `path: key: fault, way out`. How a policy is applied is told in `rules`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 
 from cce.domain.case import FixtureSet
 from cce.domain.evidence import EvidenceOptions
 from cce.domain.gate import GatePolicy, Limits
 from cce.files import read_bytes
-from cce.measurement.gate.policy_tables import PolicyError, parse_tables, unknown
+from cce.measurement.gate.policy_tables import (
+    EvidenceValues,
+    LimitValues,
+    PolicyError,
+    PolicyValues,
+    parse_tables,
+    unknown,
+)
 from cce.measurement.metrics.catalog import CATALOG
 from cce.quoting import on_one_line
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
 
 SAVED_METRICS = tuple(name for name, metric in CATALOG.items() if not metric.needs_index)
 """The metrics that a saved baseline has."""
@@ -50,45 +53,50 @@ def require_known(policy: GatePolicy, fixtures: FixtureSet) -> None:
             raise PolicyError(f"{on_one_line(policy.path)}: slices: {unknown('tag', tag, tags)}")
 
 
-def _policy(tables: Any, path: str) -> GatePolicy:
-    if tables.dir is not None and tables.store is not None:
+def _policy(values: PolicyValues, path: str) -> GatePolicy:
+    if values["dir"] is not None and values["store"] is not None:
         raise PolicyError(": dir and store exclude each other: a store has its own chunks, remove one")
     return GatePolicy(
         path=path,
-        fixtures=tables.fixtures,
-        backend=tables.backend,
-        baseline=tables.baseline,
-        baseline_backend=tables.baseline_backend or tables.backend,
-        directory=tables.dir,
-        store=tables.store,
-        critical=tuple(dict.fromkeys(tables.critical)),
-        limits=_limits("", tables),
-        evidence=None if tables.evidence is None else _evidence(tables.evidence),
-        slices=_slices(tables.slices),
+        fixtures=values["fixtures"],
+        backend=values["backend"],
+        baseline=values["baseline"],
+        baseline_backend=values["baseline_backend"] or values["backend"],
+        directory=values["dir"],
+        store=values["store"],
+        critical=tuple(dict.fromkeys(values["critical"])),
+        limits=_limits("", values),
+        evidence=None if values["evidence"] is None else _evidence(values["evidence"]),
+        slices=_slices(values["slices"]),
     )
 
 
-def _slices(tables: Mapping[str, Any]) -> Mapping[str, Limits]:
+def _slices(tables: Mapping[str, LimitValues]) -> Mapping[str, Limits]:
     # Code points sort as their UTF-8 bytes do.
     by_tag = {tag: _limits(f"slices.{on_one_line(tag)}.", tables[tag]) for tag in sorted(tables)}
     return MappingProxyType(by_tag)
 
 
-def _limits(prefix: str, tables: Any) -> Limits:
-    for name in tables.floor:
+def _limits(prefix: str, values: LimitValues) -> Limits:
+    for name in values["floor"]:
         _require_metric(f"{prefix}floor", name)
-    _require_saved_metrics(f"{prefix}drop", tables.drop)
-    return Limits(_in_catalog_order(tables.floor), _in_catalog_order(tables.drop))
+    _require_saved_metrics(f"{prefix}drop", values["drop"])
+    return Limits(_in_catalog_order(values["floor"]), _in_catalog_order(values["drop"]))
 
 
 def _in_catalog_order(limits: Mapping[str, float]) -> Mapping[str, float]:
     return MappingProxyType({name: float(limits[name]) for name in CATALOG if name in limits})
 
 
-def _evidence(table: BaseModel) -> EvidenceOptions:
-    options = table.model_dump()
-    _require_saved_metrics("evidence.metrics", options["metrics"])
-    return EvidenceOptions(**{**options, "metrics": tuple(options["metrics"])})
+def _evidence(values: EvidenceValues) -> EvidenceOptions:
+    _require_saved_metrics("evidence.metrics", values["metrics"])
+    return EvidenceOptions(
+        metrics=tuple(values["metrics"]),
+        alpha=values["alpha"],
+        min_effect=values["min_effect"],
+        seed=values["seed"],
+        resamples=values["resamples"],
+    )
 
 
 def _require_saved_metrics(place: str, names: Iterable[str]) -> None:

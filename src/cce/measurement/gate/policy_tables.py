@@ -10,7 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict, cast, get_args
 
 from cce.domain.evidence import MAX_RESAMPLES, MAX_SEED
 from cce.domain.scores import METRICS
@@ -66,14 +66,45 @@ class PolicyError(CceError):
     """A policy that cannot be read or makes no sense; the whole message starts with its path."""
 
 
-def parse_tables(raw: bytes) -> Any:
-    """A `policy_model` of the tables that `raw` spells; raises PolicyError."""
+class LimitValues(TypedDict):
+    """The keys of a policy that set limits, for the whole set or for one slice: metric -> limit."""
+
+    floor: dict[str, float]
+    drop: dict[str, float]
+
+
+class EvidenceValues(TypedDict):
+    """The table `evidence`."""
+
+    metrics: list[str]
+    alpha: float
+    min_effect: float
+    seed: int
+    resamples: int
+
+
+class PolicyValues(LimitValues):
+    """All keys of a policy but its schema, as `policy_model` has checked them."""
+
+    fixtures: str
+    backend: str
+    baseline: str
+    baseline_backend: str | None
+    dir: str | None
+    store: str | None
+    critical: list[str]
+    evidence: EvidenceValues | None
+    slices: dict[str, LimitValues]
+
+
+def parse_tables(raw: bytes) -> PolicyValues:
+    """The values that `raw` spells, with the defaults of what it leaves out; raises PolicyError."""
     table = _parse_toml(raw)
     _require_schema(table)
     return _checked({key: value for key, value in table.items() if key != "schema"})
 
 
-def _parse_toml(raw: bytes) -> dict[str, Any]:
+def _parse_toml(raw: bytes) -> Mapping[str, object]:
     if len(raw) > MAX_BYTES:
         raise PolicyError(": larger than 1 MiB, no policy needs that much: name the right file")
     try:
@@ -147,11 +178,11 @@ def policy_model() -> type[BaseModel]:
     return PolicyTable
 
 
-def _checked(table: dict[str, Any]) -> Any:
+def _checked(table: Mapping[str, object]) -> PolicyValues:
     from pydantic import ValidationError
 
     try:
-        return policy_model().model_validate(table)
+        return cast(PolicyValues, policy_model().model_validate(table).model_dump())
     except ValidationError as exc:
         raise PolicyError(_field_fault(exc)) from exc
 
@@ -181,11 +212,12 @@ def _place(steps: Iterable[object]) -> str:
 
 def _known_keys(outer: list[int | str]) -> list[str]:
     """The keys that the table at `outer` may have."""
-    model: Any = policy_model()
+    fields = policy_model().model_fields
     if not outer:
-        return ["schema", *model.model_fields]
-    parts = model.model_fields[outer[0]].annotation.__args__
-    return [*next(part for part in parts if hasattr(part, "model_fields")).model_fields]
+        return ["schema", *fields]
+    # `EvidenceTable | None` and `dict[str, LimitTables]`: the model is one of their arguments.
+    tables = (part for part in get_args(fields[str(outer[0])].annotation) if hasattr(part, "model_fields"))
+    return [*next(tables).model_fields]
 
 
 def unknown(noun: str, name: str, known: Iterable[str]) -> str:

@@ -1,8 +1,8 @@
-"""A policy, what was measured and a baseline in, the reasons against a change out, in a fixed order.
+"""A policy, a measurement and a baseline in; the reasons against a change out, in a fixed order.
 
-Everything is compared as it prints, on integers of 1e-6: a mean equal to its floor passes. A reason
-carries the number seen, the last one that would have passed, and the cases; how policies are spelled
-is told in `policy`, how a baseline is paired in `baseline`.
+Figures are compared as they print, on integers of 1e-6: a mean equal to its floor passes. A reason has
+the number seen, the last number that would have passed, and the cases. `policy` reads policies,
+`baseline` pairs cases.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ORDER = {rule: position for position, rule in enumerate(Rule)}
 
 
 def floor_metrics(policy: GatePolicy) -> tuple[str, ...]:
-    """The metrics that a floor stands under, on the whole set or on a slice."""
+    """The metrics with a floor, on the whole set or on a slice."""
     tables = (policy.limits, *policy.slices.values())
     return tuple(dict.fromkeys(metric for limits in tables for metric in limits.floor))
 
@@ -37,11 +37,12 @@ def judge_gate(
     pair: BaselinePair,
     evidence: Evidence | None,
 ) -> tuple[Reason, ...]:
-    """Every reason against the candidate, those that block first, each level in the order of Rule.
+    """All reasons against the candidate, in the order of Rule, which begins with those that block.
 
-    `measured` is the candidate on every case of the set, exact, with a column for each floor. `evidence`
-    is on the paired cases, None if the policy asks for none. Raises PolicyError for a floor under a figure
-    that no case has.
+    measured  the candidate on all cases of the set, not rounded, with a column for each floor
+    evidence  on the paired cases; None if the policy asks for none
+
+    Raises PolicyError for a floor on a metric that is undefined for all cases.
     """
     reasons = [*_critical(policy, fixtures, measured, pair), *_unpaired(pair)]
     for tag, limits in ((None, policy.limits), *policy.slices.items()):
@@ -65,7 +66,7 @@ def _critical(
 
 
 def _critical_case(now: CaseScore, then: CaseScore | None) -> Iterator[Reason]:
-    """`then` is None without a baseline; a case without a relevant result has only that reason."""
+    """`then` is None without a baseline. If no result is relevant, that is the only reason."""
     case = f"critical case {on_one_line(now.id)}"
     rank = now.first_relevant_rank
     if rank is None:
@@ -160,7 +161,7 @@ def _unpaired(pair: BaselinePair) -> Iterator[Reason]:
 
 
 def _positions(fixtures: FixtureSet, tag: str | None) -> Sequence[int]:
-    """0-based positions in the set of the cases that carry `tag`, of all for None."""
+    """0-based positions in the set of the cases with `tag`; all cases for None."""
     if tag is None:
         return range(len(fixtures.cases))
     return dict(positions_by_tag(fixtures.cases))[tag]

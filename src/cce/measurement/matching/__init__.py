@@ -1,1 +1,1 @@
-"""Matching: which results touch which anchors, and what the whole index could have given."""
+"""Matching: which hits match which anchors, and the ideal ranking of the whole index."""

@@ -1,7 +1,7 @@
-"""Cases and rankings in, the drill-down out: each result beside the anchors that it matches.
+"""Cases and rankings in, the drill-down out: all hits with the anchors that they match.
 
-The rankings are judged as the scores judge them. Text is cut here, so that what a page may hold never
-grows with the size of a chunk.
+Hits are matched as for the scores. Text is shortened here, so the size of a page does not depend on the
+size of the chunks.
 """
 
 from __future__ import annotations
@@ -9,22 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cce.domain.case import Case
-from cce.domain.chunk import Chunk
 from cce.domain.drilldown import CaseDrilldown, ShownHit, ShownRanking
-from cce.domain.ranking import Ranking
+from cce.domain.ranking import Chunk, Ranking
 from cce.measurement.matching.matches import anchor_grades, match_case
 
 N_OPENING_LINES = 4
 N_LINE_CHARACTERS = 120
 
-# No character of UTF-8 takes more than four bytes; one more character tells that a line was cut.
-_MOST_BYTES = N_OPENING_LINES * (N_LINE_CHARACTERS + 1) * 4
+# UTF-8 has at most four bytes per character; one character more per line shows that a line is longer.
+_MAX_BYTES = N_OPENING_LINES * (N_LINE_CHARACTERS + 1) * 4
 
 
 def drill_down(cases: Sequence[Case], rankings: Mapping[str, Sequence[Ranking]]) -> tuple[CaseDrilldown, ...]:
-    """One entry per case, in case order; `rankings` has per backend one ranking per case."""
+    """One entry per case, in case order; `rankings` has one ranking per case for each backend."""
     return tuple(
-        _case(case, {backend: of_backend[position] for backend, of_backend in rankings.items()})
+        _case(case, {backend: ranked[position] for backend, ranked in rankings.items()})
         for position, case in enumerate(cases)
     )
 
@@ -64,9 +63,9 @@ def _ranking(case: Case, backend: str, ranking: Ranking) -> ShownRanking:
 
 
 def opening(chunk: Chunk) -> str:
-    """The first lines of `chunk`, joined with line feeds; what was cut off is told by an ellipsis."""
-    head = chunk.content[:_MOST_BYTES]
-    # Cut at a byte, so the last character may be half of one.
+    """The first lines of `chunk`, joined with line feeds; an ellipsis marks what was cut off."""
+    head = chunk.content[:_MAX_BYTES]
+    # The cut may split the last character, which "ignore" then drops.
     lines = head.decode("utf-8", "ignore").split("\n")
     is_cut = len(lines) > N_OPENING_LINES or len(head) < len(chunk.content)
     shown = [_cut(line.removesuffix("\r")) for line in lines[:N_OPENING_LINES]]

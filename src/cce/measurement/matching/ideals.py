@@ -1,7 +1,7 @@
-"""What a perfect ranking of the whole index would get: the yardstick of graded metrics.
+"""The grades of an ideal ranking of the whole index, by which graded metrics are normalised.
 
-The chunks enter once and are counted by file and kind; then each case costs its anchors and the
-chunks that its ranges touch, never the size of the index.
+The chunks enter once and are counted by file and kind. The cost of a case depends on its anchors and the
+chunks that their ranges overlap, not on the size of the index.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from functools import cached_property
 from itertools import chain, islice, repeat
 
 from cce.domain.case import Case
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.measurement.matching.matches import AnchorTable, Spans, anchor_grades, best_grade
 from cce.measurement.matching.spans import Span, expected_spans
 
-_NO_FILE = ""  # no anchor names it, so only anchors of a kind match there
+_NO_FILE = ""  # no anchor names this path, so only anchors without a path match there
 
 
 class IndexedChunks:
@@ -26,13 +26,13 @@ class IndexedChunks:
         by_file: defaultdict[str, list[Chunk]] = defaultdict(list)
         for chunk in chunks:
             by_file[chunk.file_path].append(chunk)
-        self._files = {path: _ChunksOfFile(path, of_file) for path, of_file in by_file.items()}
+        self._files = {path: _CountedFile(path, own) for path, own in by_file.items()}
         self._n_by_kind: Counter[str] = Counter()
         for file in self._files.values():
             self._n_by_kind.update(file.n_by_kind)
 
     def ideal(self, case: Case) -> tuple[int, ...]:
-        """The grades of the relevant chunks for `case`, best first, at most k of them."""
+        """The grades of the chunks that are relevant for `case`, best first, at most k."""
         table, grades = AnchorTable(case.anchors), anchor_grades(case)
         n_by_grade: Counter[int] = Counter()
         for matched, n_chunks in self._matched(case, table):
@@ -43,7 +43,7 @@ class IndexedChunks:
         return tuple(islice(expanded, min(case.k, n_by_grade.total())))
 
     def _matched(self, case: Case, table: AnchorTable) -> Iterator[tuple[tuple[int, ...], int]]:
-        """Positions of anchors, and the number of chunks that match exactly those."""
+        """(positions of anchors, the number of chunks that match exactly these anchors)."""
         ranges = expected_spans(case)
         kinds = {anchor.kind for anchor in case.anchors if anchor.path is None}
         elsewhere = {kind: n_chunks for kind, n_chunks in self._n_by_kind.items() if kind in kinds}
@@ -58,7 +58,7 @@ class IndexedChunks:
             yield table.matched_on_any_line(_NO_FILE, kind), n_chunks
 
 
-class _ChunksOfFile:
+class _CountedFile:
     def __init__(self, path: str, chunks: Sequence[Chunk]) -> None:
         self._path = path
         self._chunks = chunks
@@ -69,7 +69,7 @@ class _ChunksOfFile:
         return Spans((chunk.start_line, chunk.end_line, n) for n, chunk in enumerate(self._chunks))
 
     def matched(self, table: AnchorTable, ranges: Iterable[Span]) -> Iterator[tuple[tuple[int, ...], int]]:
-        """Only chunks within `ranges`, the lines that anchors name here, are looked at one by one."""
+        """As `IndexedChunks._matched`; only chunks that overlap `ranges` are matched one by one."""
         positions = {n for first, last in ranges for n in self._spans.overlapping(first, last)}
         touched = [self._chunks[n] for n in positions]
         for chunk in touched:

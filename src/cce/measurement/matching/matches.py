@@ -1,8 +1,8 @@
-"""Case and ranking in, match out: which hits touch which anchors.
+"""Case and ranking in, match out: which hits match which anchors.
 
-Every metric reads the match alone, so what matching means is decided here and nowhere else. The
-matrix is kept sparse, a few anchor positions per hit, because most hits touch no anchor at all. What
-the whole index could have given at best is found in `ideals`.
+Metrics read only the match, so this module alone defines what matching means. The match matrix is
+sparse, a few anchor positions per hit, because most hits match no anchor. `ideals` finds the ideal
+ranking of the whole index.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ from typing import NamedTuple
 
 from cce.domain.anchor import Anchor
 from cce.domain.case import Case
-from cce.domain.chunk import Chunk
-from cce.domain.ranking import Ranking
+from cce.domain.ranking import Chunk, Ranking
 
-UNGRADED = 1
+UNGRADED = 1  # the grade of an anchor that has none
 
 
 class TokenScore(NamedTuple):
-    """How well the retrieved lines cover the expected ones, weighed by tokens; each in [0, 1]."""
+    """How well the retrieved lines cover the expected ones, weighted by tokens; all in [0, 1]."""
 
     precision: float
     recall: float
@@ -30,12 +29,13 @@ class TokenScore(NamedTuple):
 
 
 class CaseMatch(NamedTuple):
-    """What the first `k` hits of a ranking touch.
+    """Which anchors the first `k` hits of a ranking match.
 
-    `matches` has one entry per hit, at most `k`: the 0-based positions of the anchors it matches,
-    ascending. `grades` has one entry per anchor of the case. `ideal` has the grades of the relevant
-    chunks of the whole index, best first, at most `k`; it is empty as well where nobody looked. `tokens`
-    says how well the lines of the hits cover the expected ones, None for a case without ranged anchors.
+    matches  one entry per hit, at most `k`: the 0-based positions of the anchors it matches, ascending
+    grades   one per anchor of the case
+    ideal    grades of the relevant chunks of the whole index, best first, at most `k`; also empty if no
+             metric needs the index
+    tokens   how well the lines of the hits cover the expected ones; None without ranged anchors
     """
 
     k: int
@@ -46,7 +46,7 @@ class CaseMatch(NamedTuple):
 
     @property
     def n_anchors(self) -> int:
-        """How many anchors the case has, repeated ones counted each time."""
+        """The number of anchors of the case, including repeats."""
         return len(self.grades)
 
     @property
@@ -58,9 +58,9 @@ class CaseMatch(NamedTuple):
 def match_case(
     case: Case, ranking: Ranking, ideal: tuple[int, ...] = (), tokens: TokenScore | None = None
 ) -> CaseMatch:
-    """Match the first k hits of `ranking` against the anchors of `case`.
+    """Match the first k hits of `ranking` with the anchors of `case`.
 
-    A hit looks only at the anchors of its file or kind, so many hits times many anchors stays cheap.
+    Anchors are looked up by file and kind, so the cost is not the number of hits times that of anchors.
     """
     anchors = AnchorTable(case.anchors)
     matches = tuple(anchors.matched_by(hit.chunk) for hit in ranking[: case.k])
@@ -78,7 +78,7 @@ def best_grade(grades: Sequence[int], matched: Iterable[int]) -> int:
 
 
 class AnchorTable:
-    """Anchors by what they name, so that a chunk finds its own ones without walking over all."""
+    """Anchors by path and kind, so that a chunk is compared only with those it can match."""
 
     def __init__(self, anchors: Iterable[Anchor]) -> None:
         self._unranged: defaultdict[tuple[str | None, str | None], list[int]] = defaultdict(list)
@@ -89,14 +89,14 @@ class AnchorTable:
                 self._unranged[names].append(position)
             else:
                 spans[names].append((anchor.lines.first, anchor.lines.last, position))
-        self._ranged = {names: Spans(of_names) for names, of_names in spans.items()}
+        self._ranged = {names: Spans(alike) for names, alike in spans.items()}
         self._paths = {path for path, _ in (*self._unranged, *self._ranged)}
         self._of_any_line: dict[tuple[str, str], tuple[int, ...]] = {}
 
     def matched_by(self, chunk: Chunk) -> tuple[int, ...]:
-        """Positions of the anchors that `chunk` satisfies, ascending."""
+        """Positions of the anchors that `chunk` matches, ascending."""
         if chunk.file_path not in self._paths and None not in self._paths:
-            return ()  # most chunks
+            return ()  # the common case
         unranged = self.matched_on_any_line(chunk.file_path, chunk.kind)
         ranged: list[int] = []
         for names in ((chunk.file_path, None), (chunk.file_path, chunk.kind)):
@@ -105,8 +105,8 @@ class AnchorTable:
         return tuple(sorted([*unranged, *ranged])) if ranged else unranged
 
     def matched_on_any_line(self, path: str, kind: str) -> tuple[int, ...]:
-        """Positions of the anchors without a range that every chunk of that file and kind satisfies."""
-        # Remembered, so that the many hits of one kind share one tuple.
+        """Positions of the anchors without a range that all chunks of this file and kind match."""
+        # Cached, so that the many hits of one kind share one tuple.
         if (path, kind) not in self._of_any_line:
             matched: list[int] = []
             for names in ((path, None), (path, kind), (None, kind)):
@@ -116,7 +116,11 @@ class AnchorTable:
 
 
 class Spans:
-    """Spans of lines as `(first, last, position)`, looked up by the lines they share."""
+    """Spans of lines as `(first, last, position)`, to be searched by overlap.
+
+    They are sorted by first line. `_reach[i]` is the largest last line of the spans 0..i, which is sorted
+    too, so both ends of the range of candidates are found by bisection.
+    """
 
     def __init__(self, spans: Iterable[tuple[int, int, int]]) -> None:
         ordered = sorted(spans)
@@ -126,7 +130,8 @@ class Spans:
 
     def overlapping(self, start: int, end: int) -> list[int]:
         """Positions of the spans that share a line with `start..end`."""
-        # All before the first one whose running reach gets to `start` end too early, all from the
-        # first one that begins behind `end` begin too late.
+        # Spans before the first reach >= start end before `start`; spans after the last first <= end begin
+        # after `end`. With the spans 1-2, 1-9, 4-5 and 8-8 (reach 2, 9, 9, 9) and the lines 6-7 these are
+        # positions 1 to 2, of which only 1-9 overlaps.
         candidates = self._lasts[bisect_left(self._reach, start) : bisect_right(self._firsts, end)]
         return [position for last, position in candidates if last >= start]

@@ -1,7 +1,7 @@
 """Token spans: how well the retrieved lines of a case cover the expected ones.
 
-Lines are held as intervals and weighed by prefix sums, so that `a.py@1-999999999999` costs as much
-as `a.py@1-2`. Which hits match which anchors is judging's business, not this module's.
+Lines are intervals, weighted by prefix sums, so `a.py@1-999999999999` costs as much as `a.py@1-2`.
+`matches` decides which hits match which anchors.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from cce.domain.case import Case
-from cce.domain.chunk import Chunk
-from cce.domain.ranking import Ranking
+from cce.domain.ranking import Chunk, Ranking
 from cce.measurement.matching.matches import TokenScore
 from cce.tokens import estimate_tokens
 
@@ -21,16 +20,16 @@ Span = tuple[int, int]
 """First and last line, 1-based and inclusive."""
 
 SpansByFile = Mapping[str, Sequence[Span]]
-"""Per file path: ascending spans that neither overlap nor touch."""
+"""File path -> ascending spans that neither overlap nor touch."""
 
 
 class LineWeights:
-    """What each line of a corpus weighs. A file is looked at when it is first asked about: most never are."""
+    """The weight of all lines of a corpus in tokens; a file is read when it is first asked for."""
 
     def __init__(self, chunks_of: Callable[[str], Iterable[Chunk]]) -> None:
-        """`chunks_of` gives the chunks of a file path in index order, none for an unknown one.
+        """`chunks_of` gives the chunks of a file in index order, none for an unknown path.
 
-        Those that lie within an earlier one may be left out: they decide the weight of no line.
+        It may leave out chunks that lie within an earlier one: they change no weight.
         """
         self._chunks_of = chunks_of
         self._files: dict[str, _FileWeights] = {}
@@ -44,11 +43,15 @@ class LineWeights:
 
     def total(self, spans: SpansByFile) -> int:
         """The weight of all lines of all `spans`."""
-        return sum(self.weight(path, span) for path, of_file in spans.items() for span in of_file)
+        return sum(self.weight(path, span) for path, own in spans.items() for span in own)
 
 
 class _FileWeights:
-    """Prefix sums over the lines of one file that have text: what they weigh beyond 1."""
+    """Prefix sums over the lines of one file that have text.
+
+    Every line weighs at least 1, so only the surplus is summed: for lines 2 and 5 with the weights 4 and 3
+    the sums are [0, 3, 5], and lines 1 to 9 weigh 9 + 5.
+    """
 
     def __init__(self, chunks: Iterable[Chunk]) -> None:
         lengths = _line_lengths(chunks)
@@ -63,20 +66,20 @@ class _FileWeights:
 
 
 def _line_lengths(chunks: Iterable[Chunk]) -> dict[int, int]:
-    """Bytes by line; of several chunks with text for a line the first one decides."""
+    """Line -> length in bytes; of several chunks with text for a line the first one counts."""
     lengths: dict[int, int] = {}
-    first, last, furthest = 1, 0, 0  # the newest span known to be read throughout, and the last line of all
+    first, last, furthest = 1, 0, 0  # the span of the newest chunk that was read, and the last line so far
     for chunk in chunks:
-        # Chunks nest: a thousand definitions in each other hold their text a thousand times over.
+        # Nested chunks repeat the text of their parent: 1,000 nested definitions repeat it 1,000 times.
         if first <= chunk.start_line and chunk.end_line <= last:
             continue
         texts = _split_lines(chunk.content)
         covered = range(chunk.start_line, min(chunk.end_line, chunk.start_line + len(texts) - 1) + 1)
-        of_chunk = zip(covered, map(len, texts), strict=False)
+        own = zip(covered, map(len, texts), strict=False)
         if chunk.start_line > furthest:
-            lengths.update(of_chunk)
+            lengths.update(own)
         else:
-            for line, length in of_chunk:
+            for line, length in own:
                 lengths.setdefault(line, length)
         first, last = covered.start, covered.stop - 1
         furthest = max(furthest, last)
@@ -84,7 +87,7 @@ def _line_lengths(chunks: Iterable[Chunk]) -> dict[int, int]:
 
 
 def _split_lines(content: bytes) -> list[bytes]:
-    r"""The lines of `content` without their ends, `\n` or `\r\n`; a final end opens no further line."""
+    r"""The lines of `content` without their ends, `\n` or `\r\n`; no empty line follows a final end."""
     lines = content.replace(b"\r\n", b"\n").split(b"\n")
     if not lines[-1]:
         lines.pop()
@@ -92,7 +95,7 @@ def _split_lines(content: bytes) -> list[bytes]:
 
 
 def token_score(case: Case, ranking: Ranking, weights: LineWeights) -> TokenScore | None:
-    """How the lines of the first k hits cover the lines of the ranged anchors; None without such anchors."""
+    """How the lines of the first k hits cover those of the ranged anchors; None without such anchors."""
     if not case.is_ranged:
         return None
     expected, retrieved = expected_spans(case), retrieved_spans(ranking[: case.k])
@@ -110,25 +113,25 @@ def _share(part: int, whole: int) -> float:
 
 
 def expected_spans(case: Case) -> SpansByFile:
-    """The lines that the ranged anchors of `case` name; anchors without a range add nothing."""
+    """The lines of the ranged anchors of `case`; other anchors add nothing."""
     spans: defaultdict[str, list[Span]] = defaultdict(list)
     for anchor in case.anchors:
         if anchor.path is not None and anchor.lines is not None:
             spans[anchor.path].append((anchor.lines.first, anchor.lines.last))
-    return {path: unite(of_file) for path, of_file in spans.items()}
+    return {path: unite(own) for path, own in spans.items()}
 
 
 def retrieved_spans(hits: Ranking) -> SpansByFile:
-    """The lines that `hits` span, over all files."""
+    """The lines of `hits`, over all files."""
     spans: defaultdict[str, list[Span]] = defaultdict(list)
     for hit in hits:
         spans[hit.chunk.file_path].append((hit.chunk.start_line, hit.chunk.end_line))
-    return {path: unite(of_file) for path, of_file in spans.items()}
+    return {path: unite(own) for path, own in spans.items()}
 
 
 def intersect_by_file(a: SpansByFile, b: SpansByFile) -> SpansByFile:
     """The lines that are in both."""
-    return {path: intersect(of_file, b[path]) for path, of_file in a.items() if path in b}
+    return {path: intersect(own, b[path]) for path, own in a.items() if path in b}
 
 
 def unite(spans: Iterable[Span]) -> list[Span]:
@@ -143,7 +146,7 @@ def unite(spans: Iterable[Span]) -> list[Span]:
 
 
 def intersect(a: Sequence[Span], b: Sequence[Span]) -> list[Span]:
-    """The lines of both; `a` and `b` are ascending and without overlaps, as `unite` gives them."""
+    """The common lines of `a` and `b`, which are ascending and without overlaps, as `unite` gives them."""
     common: list[Span] = []
     i = j = 0
     while i < len(a) and j < len(b):

@@ -1,7 +1,7 @@
-"""The metrics by name, in the order in which they are listed. A new one is one more entry here.
+"""The metrics by name, in the order in which they are listed. A new metric is one more row here.
 
-A metric reads the match of a case with its ranking. Other packages bring metrics as entry points of the
-group `cce.metrics`, each a `Metric`; their figures are checked where they enter.
+A metric reads the match of a case with its ranking. Other packages add metrics as entry points of the
+group `cce.metrics`; each is a `Metric`, and its figures are checked here.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ DEFAULT_METRICS = METRICS
 UNIT_RANGE = (0, 1)
 
 Figure = Callable[[CaseMatch], float | None]
-"""What a metric makes of one case; None where it is undefined."""
+"""The figure of one case; None if it is undefined."""
 
 
 class Metric(NamedTuple):
     """A named figure per case, within `range`.
 
-    needs_index  whether it cannot be had from a saved report, which holds neither rankings nor index
+    needs_index  whether it needs rankings or the index, which a saved report does not hold
     """
 
     name: str
@@ -37,7 +37,7 @@ class Metric(NamedTuple):
 
     @property
     def entry(self) -> MetricEntry:
-        """What a list of metrics says of it."""
+        """The row of the metric in a list of metrics."""
         return MetricEntry(self.name, self.definition, self.range, self.needs_index)
 
 
@@ -82,17 +82,17 @@ _TABLE: tuple[Metric, ...] = (
 
 CATALOG: Mapping[str, Metric] = {metric.name: metric for metric in _TABLE}
 
-# It only finds plug-ins and keeps our names for ourselves: ours are taken from the table.
+# For plug-ins only, which may not take a built-in name; built-in metrics come from the table.
 _REGISTRY: Registry[Metric] = Registry("metric", dict.fromkeys(CATALOG, f"{__name__}:CATALOG"), "cce.metrics")
 
 
 def metric_names() -> tuple[str, ...]:
-    """Every known metric, those of other packages last."""
+    """All known metrics, those of other packages last."""
     return _REGISTRY.names()
 
 
 def metric_called(name: str) -> Metric:
-    """The metric of that name; raises UnknownNameError that lists the known ones."""
+    """The metric of that name; raises UnknownNameError with the known names."""
     if name in CATALOG:
         return CATALOG[name]
     if name not in _REGISTRY:
@@ -101,7 +101,7 @@ def metric_called(name: str) -> Metric:
 
 
 def _checked(metric: object, culprit: str, name: str) -> Metric:
-    """A metric of another package, held to its range."""
+    """A metric of another package, whose figures are checked against its range."""
     if not isinstance(metric, Metric):
         raise MetricError(f"{culprit}: must be a Metric, got {type(metric).__name__}")
     low, high = metric.range

@@ -1,7 +1,7 @@
-"""Figures that weigh a hit by its grade or by what the whole index could have given.
+"""Metrics that use grades, or compare a ranking with the ideal ranking of the whole index.
 
-A match with its `ideal` comes in. Where the index holds no relevant chunk no ranking can be
-better or worse than another, so the figure is undefined: None.
+A match with its `ideal` enters. If the index holds no relevant chunk, all rankings are equally good and
+the figure is undefined: None.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ def ndcg(match: CaseMatch) -> float | None:
 
 
 def ndcg_linear(match: CaseMatch) -> float | None:
-    """The same with the grade itself as gain, as trec_eval computes it."""
+    """As `ndcg` with the grade itself as gain, as trec_eval computes it."""
     return _normalized(match, lambda grade: grade)
 
 
 def average_precision(match: CaseMatch) -> float | None:
-    """Precision at the rank of each relevant hit, over as many of them as k results could hold."""
+    """The sum of the precisions at the ranks of the relevant hits, over min(k, relevant chunks)."""
     if not match.ideal:
         return None
     ranks = (rank for rank, grade in enumerate(match.hit_grades, start=1) if grade)
     precisions = (n_relevant / rank for n_relevant, rank in enumerate(ranks, start=1))
-    # What was not returned adds 0. trec_eval divides by all relevant chunks, even where k is smaller.
+    # Relevant chunks that were not returned add 0. trec_eval divides by all relevant chunks even if there
+    # are more than k, so that no ranking of k hits reaches 1.
     return ordered_sum(precisions) / len(match.ideal)
 
 

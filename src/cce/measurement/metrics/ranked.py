@@ -1,4 +1,4 @@
-"""The four figures of every report, from a match: pure formulas that see neither chunks nor anchors."""
+"""The four metrics of every report: pure formulas on a match."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from cce.measurement.matching.matches import CaseMatch
 
 
 def precision_at_k(match: CaseMatch) -> float:
-    """The share of k that relevant hits fill."""
-    # Divide by k, not by the hits returned: answering less than asked is a ranking outcome.
+    """The number of relevant hits over k."""
+    # By k, not by the number of hits: returning fewer than k hits must cost precision.
     return sum(1 for matched in match.matches if matched) / match.k
 
 
 def recall(match: CaseMatch) -> float:
-    """The share of the anchors that any hit matches."""
+    """The share of the anchors that at least one hit matches."""
     return len(set().union(*match.matches)) / match.n_anchors
 
 

@@ -1,1 +1,1 @@
-"""Saved reports: read back, checked and paired case by case."""
+"""Saved reports: reading, checking, and pairing case by case."""

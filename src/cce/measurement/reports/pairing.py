@@ -1,18 +1,12 @@
-"""Two saved reports in, one report that compares them out: the cases are paired by their ids."""
+"""Two saved reports in, the scores to compare out; cases are paired by id."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from cce.domain.evidence import EvidenceOptions
-from cce.domain.redaction import Redaction
-from cce.domain.report import Report, SavedPair
 from cce.domain.scores import BackendScore
 from cce.errors import UnknownNameError, UsageError
-from cce.measurement.evidence.comparison import compare
-from cce.measurement.evidence.gathering import gather_evidence
-from cce.measurement.reports.reading import SavedReport, edited_means, read_saved_report
+from cce.measurement.reports.reading import SavedReport
 from cce.measurement.scoring import select_cases
 from cce.quoting import listed, on_one_line, quoted
 from cce.registry import unknown_name
@@ -20,50 +14,8 @@ from cce.registry import unknown_name
 _N_SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True)
-class PairingPlan:
-    """What to compare: `backends` has one name for both reports, a name for each, or is None."""
-
-    old: str
-    new: str
-    backends: tuple[str, ...] | None
-    only_shared: bool
-    evidence: EvidenceOptions | None
-
-
-def compare_saved(plan: PairingPlan) -> Report:
-    """Carry out `plan`; raises CceError if the reports cannot be read or paired."""
-    old, new = read_saved_report(plan.old), read_saved_report(plan.new)
-    names = choose_backends(old, new, plan.backends)
-    a, b, n_left_out = pair_cases(
-        _backend(old, names[0]), _backend(new, names[1]), only_shared=plan.only_shared
-    )
-    # Once cases are left out the means are made anew, and those in the files no longer matter.
-    notices = (*edited_means(plan.old, a), *edited_means(plan.new, b))
-    notices = (*notices, *_other_redaction(old, new))
-    a, b = a._replace(backend=f"old:{a.backend}"), b._replace(backend=f"new:{b.backend}")
-    return Report(
-        corpus=_either(old.corpus, new.corpus),
-        embedder=_either(old.embedder, new.embedder),
-        n_queries=a.n_cases,
-        backends=(a, b),
-        comparison=compare(a, b, are_saved=True),
-        evidence=None if plan.evidence is None else gather_evidence(plan.evidence, (a, b), (a, b)),
-        saved=SavedPair(plan.old, plan.new, n_left_out, notices),
-        redaction=new.redaction if new.redaction is old.redaction else Redaction.STANDARD,
-    )
-
-
-def _other_redaction(old: SavedReport, new: SavedReport) -> Iterator[str]:
-    if old.redaction is not new.redaction:
-        yield (
-            f"{on_one_line(old.path)}: was measured with --redact {old.redaction.value}, "
-            f"{on_one_line(new.path)} with {new.redaction.value}: a difference may come from that"
-        )
-
-
 def choose_backends(old: SavedReport, new: SavedReport, typed: Sequence[str] | None) -> tuple[str, str]:
-    """The backend of each report: as typed, or the only one that can be meant; raises UsageError."""
+    """One backend per report: as typed, or the only possible choice; raises UsageError if there is none."""
     if typed is not None:
         return typed[0], typed[-1]
     if len(old.backends) == len(new.backends) == 1:
@@ -89,7 +41,7 @@ def pair_cases(
 ) -> tuple[BackendScore, BackendScore, int]:
     """Both scores over the same cases in the order of `old`, and how many cases were left out.
 
-    Raises UsageError with what differs, or, with `only_shared`, if nothing is shared.
+    Raises UsageError if the cases differ, or with `only_shared` if no case is shared.
     """
     olds, news = ({name: at for at, name in enumerate(score.ids)} for score in (old, new))
     shared = [name for name, at in olds.items() if name in news and new.ks[news[name]] == old.ks[at]]
@@ -101,7 +53,7 @@ def pair_cases(
         )
     if n_left_out == 0:
         in_order = select_cases(new, [news[name] for name in shared])
-        return old, in_order._replace(means=new.means), 0  # the means as the file has them
+        return old, in_order._replace(means=new.means), 0  # the means of the file
     if not only_shared:
         raise UsageError(
             f"the reports differ in their cases: {'; '.join(_mismatches(old, new))}; compare reports of "
@@ -124,7 +76,7 @@ def _mismatches(old: BackendScore, new: BackendScore) -> list[str]:
 
 
 def same_ids_with_other_k(old: BackendScore, new: BackendScore) -> str:
-    """What to say of two scores that have ids in common, all with different ks; empty if they have none."""
+    """A clause for two scores whose shared ids all have different ks; empty if they share no id."""
     differing = _with_another_k(old, new)
     if not differing:
         return ""
@@ -133,7 +85,7 @@ def same_ids_with_other_k(old: BackendScore, new: BackendScore) -> str:
 
 
 def _with_another_k(old: BackendScore, new: BackendScore) -> list[str]:
-    """Each id that both have, with both ks, where these differ."""
+    """The shared ids whose ks differ, with both ks."""
     news = dict(zip(new.ids, new.ks, strict=True))
     return [
         f"{quoted(name)} ({k} and {news[name]})"
@@ -142,7 +94,8 @@ def _with_another_k(old: BackendScore, new: BackendScore) -> list[str]:
     ]
 
 
-def _backend(report: SavedReport, name: str) -> BackendScore:
+def backend_called(report: SavedReport, name: str) -> BackendScore:
+    """The score of that backend; raises UnknownNameError."""
     for score in report.backends:
         if score.backend == name:
             return score
@@ -151,10 +104,6 @@ def _backend(report: SavedReport, name: str) -> BackendScore:
 
 def _names(report: SavedReport) -> list[str]:
     return [score.backend for score in report.backends]
-
-
-def _either(old: str, new: str) -> str:
-    return old if old == new else f"{old} → {new}"
 
 
 def _first_few(texts: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
-"""The door for reports that were saved: bytes of a `cce.relevance.report/v2`, of ours or of any producer.
+"""The reader of saved reports: bytes of a `cce.relevance.report/v2`, of this tool or another one.
 
-Scores by backend leave, as exact as six decimals are. What is no whole and sound report raises
-ReportError: `path: fault, way out`. Keys that v2 does not know are ignored.
+One score per backend leaves, exact to six decimals. An incomplete or inconsistent report raises
+ReportError: `path: fault, way out`. Keys that v2 does not have are ignored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WAY_OUT = "save one with cce relevance SET --json > FILE"
 _N_SHOWN = 5
 _SCORE_RULE = 'a string from "0.000000" to "1.000000" with six decimals'
 _SCORE_PATTERN = r"\A(?:0\.[0-9]{6}|1\.0{6})\Z"
-# msgspec ends its messages with where the value stands.
+# msgspec ends its messages with the path of the value, as in "Expected `int` - at `$.queries`".
 _FAULT = re.compile(r"(.*?)(?: - at `\$\.?(.*)`)?", re.DOTALL)
 
 _Score = Annotated[str, msgspec.Meta(pattern=_SCORE_PATTERN)]
@@ -40,7 +40,7 @@ _Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 @dataclass(frozen=True, slots=True)
 class SavedReport:
-    """What a report says: `path`, `corpus` and `embedder` as written, at least one backend."""
+    """The content of a report: `path`, `corpus` and `embedder` as written, at least one backend."""
 
     path: str
     corpus: str
@@ -50,12 +50,12 @@ class SavedReport:
 
 
 def read_saved_report(path: str) -> SavedReport:
-    """The report in the file `path`; raises ReportError when it cannot be read."""
+    """The report in the file `path`; raises ReportError if it cannot be read."""
     return parse_saved_report(read_bytes(path, "the report", ReportError, _WAY_OUT), path)
 
 
 def parse_saved_report(raw: bytes, path: str) -> SavedReport:
-    """The report that `raw` spells; `path` is only the place that messages name."""
+    """The report in `raw`; `path` is used in messages only."""
     try:
         report = _checked(_parse_json(raw))
         backends = tuple(_backend_score(row, report.queries) for row in report.backends)
@@ -66,7 +66,7 @@ def parse_saved_report(raw: bytes, path: str) -> SavedReport:
 
 
 def edited_means(path: str, score: BackendScore) -> Iterator[str]:
-    """A warning for a backend whose means are not those of its own cases: no two tables would agree."""
+    """A warning if the means of a backend differ from the means of its cases, as after an edit by hand."""
     wrong = [
         f"{metric} {format_score(score.mean(metric))} (its cases give {format_score(mean(figures))})"
         for metric in METRICS
@@ -80,10 +80,10 @@ def edited_means(path: str, score: BackendScore) -> Iterator[str]:
         )
 
 
-def _is_edited(told: float, figures: Sequence[float]) -> bool:
-    # The mean and every figure were rounded by at most half of 1e-6, so they differ by at most 1e-6.
+def _is_edited(saved_mean: float, figures: Sequence[float]) -> bool:
+    # The saved mean and all figures were rounded by at most 0.5e-6, so the two means differ by at most 1e-6.
     n = len(figures)
-    return abs(n * ordering_key(told) - sum(map(ordering_key, figures))) > n
+    return abs(n * ordering_key(saved_mean) - sum(map(ordering_key, figures))) > n
 
 
 class _Tokens(msgspec.Struct):
@@ -189,10 +189,10 @@ def _backend_score(row: _BackendRow, n_queries: int) -> BackendScore:
         [case.first_relevant_rank for case in cases],
         columns,
     )
-    told: dict[str, float | None] = {metric: float(getattr(row, metric)) for metric in METRICS}
+    saved_means: dict[str, float | None] = {metric: float(getattr(row, metric)) for metric in METRICS}
     if row.tokens is not None:
-        told |= {metric: _token_figure(row.tokens, metric) for metric in TOKEN_METRICS}
-    return score._replace(means={**score.means, **told})
+        saved_means |= {metric: _token_figure(row.tokens, metric) for metric in TOKEN_METRICS}
+    return score._replace(means={**score.means, **saved_means})
 
 
 def _token_figure(row: _Tokens | None, metric: str) -> float | None:

@@ -13,8 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from cce.domain.case import Case
-from cce.domain.full_report import FullReport
 from cce.domain.gate import GateReport, Reason, Rule
+from cce.domain.report import FullReport
 from cce.quoting import one_line, shortened
 from cce.report.view.changes import headline
 from cce.report.view.rows import refusing
@@ -23,7 +23,7 @@ TITLE = "cce relevance"
 MAX_REASON = 1_000
 MAX_PROPERTY = 300
 
-_OF_A_CASE = frozenset({Rule.CRITICAL_MISSED, Rule.CRITICAL_RECALL, Rule.CRITICAL_RANK})
+_CASE_RULES = frozenset({Rule.CRITICAL_MISSED, Rule.CRITICAL_RECALL, Rule.CRITICAL_RANK})
 _IN_MESSAGE = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _IN_PROPERTY = {**_IN_MESSAGE, ":": "%3A", ",": "%2C"}
 
@@ -43,9 +43,9 @@ def _errors(gate: GateReport, path: str) -> Iterator[str]:
     """Those about the whole set, then one per case, each in the order of the gate's reasons."""
     by_case: defaultdict[str, list[Reason]] = defaultdict(list)
     for reason in refusing(gate):
-        if reason.rule not in _OF_A_CASE:
+        if reason.rule not in _CASE_RULES:
             yield _error(gate, [reason], {"file": path})
-        for name in reason.case_ids if reason.rule in _OF_A_CASE else ():
+        for name in reason.case_ids if reason.rule in _CASE_RULES else ():
             by_case[name].append(reason)
     cases: defaultdict[str, list[Case]] = defaultdict(list)
     for case in gate.fixtures.cases:
@@ -57,22 +57,22 @@ def _errors(gate: GateReport, path: str) -> Iterator[str]:
 
 def _error(gate: GateReport, reasons: Sequence[Reason], place: Mapping[str, str]) -> str:
     title = f"GATE: {gate.outcome} ({reasons[0].rule})"
-    told = "\n".join(shortened(reason.text, MAX_REASON) for reason in reasons)
-    return command("error", {"title": title, **place}, told)
+    message = "\n".join(shortened(reason.text, MAX_REASON) for reason in reasons)
+    return command("error", {"title": title, **place}, message)
 
 
 def _notice(full: FullReport) -> str:
     head = headline(full)
-    told = " — ".join(shortened(text, MAX_REASON) for text in (head.title, head.subtitle) if text)
-    return command("notice", {"title": TITLE}, told)
+    message = " — ".join(shortened(text, MAX_REASON) for text in (head.title, head.subtitle) if text)
+    return command("notice", {"title": TITLE}, message)
 
 
 def command(name: str, properties: Mapping[str, str], message: str) -> str:
     """A workflow command, on one line whatever the texts hold."""
-    told = ",".join(
+    fields = ",".join(
         f"{key}={_escaped(shortened(value, MAX_PROPERTY), _IN_PROPERTY)}" for key, value in properties.items()
     )
-    return f"::{name} {told}::{_escaped(message, _IN_MESSAGE)}"
+    return f"::{name} {fields}::{_escaped(message, _IN_MESSAGE)}"
 
 
 def _escaped(text: str, by_sign: Mapping[str, str]) -> str:

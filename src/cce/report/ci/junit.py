@@ -12,13 +12,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from cce.domain.full_report import FullReport
 from cce.domain.gate import Reason
+from cce.domain.report import FullReport
 from cce.domain.scores import METRICS, CaseScore
 from cce.numerals import format_score
 from cce.quoting import shortened
 from cce.report.view.cells import first_rank
-from cce.report.view.rows import CaseRow, Column, blocking_by_id, case_rows, columns
+from cce.report.view.rows import CaseRow, NamedScore, blocking_by_id, case_rows, columns
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -46,7 +46,7 @@ def render_junit(full: FullReport) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
 
 
-def suite_name(full: FullReport, column: Column) -> str:
+def suite_name(full: FullReport, column: NamedScore) -> str:
     """What was measured: `eval/gate.toml: eval/code.jsonl: hybrid`, without what there is not."""
     policy = None if full.gate is None else full.gate.policy.path
     return ": ".join(part for part in (policy, full.fixtures_path, column.name) if part)

@@ -47,7 +47,7 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class MovePlot:
+class DeltaPlot:
     """The deltas of one metric, worst first; `tied_x` is the middle of the gap that the ties leave."""
 
     metric: str
@@ -83,7 +83,7 @@ def extent_text(extent: float) -> str:
     return format_score(extent)[:4]
 
 
-def move_plot(change: Change, ids: Sequence[str], per_case: Sequence[float | None]) -> MovePlot:
+def delta_plot(change: Change, ids: Sequence[str], per_case: Sequence[float | None]) -> DeltaPlot:
     """The deltas `per_case` as bars, the deepest fall on the left, the highest rise on the right."""
     moved = [(position, delta) for position, delta in enumerate(per_case) if delta and direction(delta)]
     moved.sort(key=lambda entry: (ordering_key(entry[1]), entry[0]))
@@ -98,7 +98,7 @@ def move_plot(change: Change, ids: Sequence[str], per_case: Sequence[float | Non
     ]
     titled = bars if len(bars) > _TITLED_BARS else [_titled(bar, ids, per_case) for bar in bars]
     tied_x = percent(start + slot * n_worse + tied / 2) if tied else None
-    return MovePlot(change.metric, change, extent_text(extent), tuple(titled), tied_x)
+    return DeltaPlot(change.metric, change, extent_text(extent), tuple(titled), tied_x)
 
 
 def _bar(rank: int, position: int, delta: float, extent: float, slot: float, start: float) -> Bar:

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cce.domain.evidence import BackendEvidence, DifferenceEvidence, Evidence, SliceEvidence
-from cce.domain.full_report import FullReport
+from cce.domain.report import FullReport
 from cce.domain.scores import METRICS
 from cce.numerals import MICRO, format_score, ordering_key
 from cce.report.html.charts import Strip, strip
-from cce.report.view.cells import bounds, direction, number, signed, signed_bounds, unsigned
-from cce.report.view.changes import VERDICT_TONES, Change, label
-from cce.report.view.rows import Column, columns
+from cce.report.view.cells import bounds, direction, label, number, signed, signed_bounds, unsigned
+from cce.report.view.changes import VERDICT_TONES, Change
+from cce.report.view.rows import NamedScore, columns
 
 TOKEN_LABELS = {"token_precision": "tok-P", "token_recall": "tok-recall", "token_iou": "tok-IoU"}
 DEFINITIONS = {
@@ -83,34 +83,34 @@ class SliceRow:
 
 def panels(full: FullReport) -> Iterator[Panel]:
     """One per metric: the four of every report, those of token spans, what else the evidence holds."""
-    of_columns = columns(full)
+    shown = columns(full)
     weighed = () if full.report.evidence is None else full.report.evidence.backends
     for metric in METRICS:
-        yield _panel(metric, of_columns, [column.score.means[metric] for column in of_columns], weighed)
+        yield _panel(metric, shown, [column.score.means[metric] for column in shown], weighed)
     for metric, short in TOKEN_LABELS.items():
-        means = [column.score.means.get(metric) for column in of_columns]
+        means = [column.score.means.get(metric) for column in shown]
         if any(mean is not None for mean in means):
-            yield _panel(metric, of_columns, means, weighed, short)
+            yield _panel(metric, shown, means, weighed, short)
     for metric in weighed[0].metrics if weighed else ():
         if metric not in METRICS and metric not in TOKEN_LABELS:
-            yield _panel(metric, of_columns, [each.metrics[metric].mean for each in weighed], weighed)
+            yield _panel(metric, shown, [each.metrics[metric].mean for each in weighed], weighed)
 
 
 def _panel(
     metric: str,
-    of_columns: Sequence[Column],
+    shown: Sequence[NamedScore],
     means: Sequence[float | None],
     weighed: Sequence[BackendEvidence],
     short: str = "",
 ) -> Panel:
-    aligned = weighed if len(weighed) == len(of_columns) else [None] * len(of_columns)
-    entries = zip(of_columns, means, aligned, strict=True)
-    shown = (_mean(metric, series, *entry) for series, entry in enumerate(entries))
-    return Panel(short or label(metric), DEFINITIONS.get(metric, ""), tuple(shown))
+    aligned = weighed if len(weighed) == len(shown) else [None] * len(shown)
+    entries = zip(shown, means, aligned, strict=True)
+    drawn = (_mean(metric, series, *entry) for series, entry in enumerate(entries))
+    return Panel(short or label(metric), DEFINITIONS.get(metric, ""), tuple(drawn))
 
 
 def _mean(
-    metric: str, series: int, column: Column, mean: float | None, weighed: BackendEvidence | None
+    metric: str, series: int, column: NamedScore, mean: float | None, weighed: BackendEvidence | None
 ) -> Mean:
     interval = None if weighed is None else weighed.metrics.get(metric)
     if interval is not None and interval.n + interval.n_undefined != column.score.n_cases:

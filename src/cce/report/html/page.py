@@ -11,15 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cce.domain.evidence import Evidence
-from cce.domain.full_report import FullReport
 from cce.domain.redaction import Redaction
+from cce.domain.report import FullReport
 from cce.numerals import format_score
 from cce.quoting import one_line
-from cce.report.html.charts import MovePlot, extent_of, extent_text, move_plot
+from cce.report.html.charts import DeltaPlot, delta_plot, extent_of, extent_text
 from cce.report.html.figures import Panel, Shift, SliceRow, bucket, panels, shift, slices
 from cce.report.view.cells import UNDEFINED, direction, signed
-from cce.report.view.changes import Headline, changes, headline, interval_kind, sentences
-from cce.report.view.rows import CaseRow, Column, blocking_by_id, columns, compared_names, shown_metrics
+from cce.report.view.changes import Headline, changes, headline, interval_kind
+from cce.report.view.rows import CaseRow, NamedScore, blocking_by_id, columns, compared_names, shown_metrics
+from cce.report.view.sentences import sentences
 
 MANY_ROWS = 300
 
@@ -62,10 +63,10 @@ class Page:
     extent: str
     evidence: Evidence | None
     sentences: tuple[str, ...]
-    plots: tuple[MovePlot, ...]
+    plots: tuple[DeltaPlot, ...]
     slices: Mapping[str, tuple[SliceRow, ...]]
     slice_names: tuple[str, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[NamedScore, ...]
     metrics: tuple[str, ...]
     tags: tuple[str, ...]
     rows: tuple[TableRow, ...]
@@ -76,8 +77,8 @@ class Page:
 def build_page(full: FullReport, rows: Sequence[CaseRow]) -> Page:
     """The facts of the page; `rows` are those of the report."""
     evidence = full.report.evidence
-    of_metrics = changes(full)
-    extent = extent_of([value for each in of_metrics for value in (each.delta, each.low, each.high)])
+    found = changes(full)
+    extent = extent_of([value for each in found for value in (each.delta, each.low, each.high)])
     ids = [one_line(row.id) for row in rows]
     metrics = shown_metrics(full)
     return Page(
@@ -89,12 +90,14 @@ def build_page(full: FullReport, rows: Sequence[CaseRow]) -> Page:
         panels=tuple(panels(full)),
         has_intervals=evidence is not None,
         sides=compared_names(full),
-        shifts=tuple(shift(each, extent) for each in of_metrics),
-        interval_kind=interval_kind(of_metrics),
+        shifts=tuple(shift(each, extent) for each in found),
+        interval_kind=interval_kind(found),
         extent=extent_text(extent),
         evidence=evidence,
-        sentences=() if evidence is None else tuple(sentences(evidence)),
-        plots=tuple(move_plot(each, ids, [row.deltas[each.metric] for row in rows]) for each in of_metrics),
+        sentences=()
+        if evidence is None or evidence.compare is None
+        else tuple(sentences(evidence.compare, evidence.options)),
+        plots=tuple(delta_plot(each, ids, [row.deltas[each.metric] for row in rows]) for each in found),
         slices={} if evidence is None else slices(evidence, metrics),
         slice_names=() if evidence is None else tuple(each.backend for each in evidence.backends),
         columns=columns(full),

@@ -12,11 +12,11 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from cce.domain.drilldown import CaseDrilldown, ShownHit
-from cce.domain.full_report import FullReport
+from cce.domain.report import FullReport
 from cce.domain.scores import CaseScore
 from cce.numerals import ordering_key
 from cce.quoting import one_line_in_json
-from cce.report.view.changes import label
+from cce.report.view.cells import label
 from cce.report.view.rows import CaseRow, shown_metrics
 
 OPENING_BUDGET = 2_200_000
@@ -31,13 +31,13 @@ Place = tuple[str, int, int, str, str]
 def payload(full: FullReport, rows: Sequence[CaseRow], names: Sequence[str]) -> str:
     """The data of the page as JSON without any `<`, `>` or `&`; `names` are those of the columns."""
     metrics = shown_metrics(full)
-    of_columns = [[row.scores[position] for row in rows] for position in range(len(names))]
+    scores_by_column = [[row.scores[position] for row in rows] for position in range(len(names))]
     fields: Json = {
         "metrics": metrics,
         "labels": [*map(label, metrics)],
         "columns": names,
-        "figures": [[_figures(metric, scores) for metric in metrics] for scores in of_columns],
-        "ranks": [[_rank(score) for score in scores] for scores in of_columns],
+        "figures": [[_figures(metric, scores) for metric in metrics] for scores in scores_by_column],
+        "ranks": [[_rank(score) for score in scores] for scores in scores_by_column],
         "deltas": {
             metric: [_micro(row.deltas[metric]) for row in rows] for metric in _compared(rows, metrics)
         },

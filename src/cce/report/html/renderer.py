@@ -12,13 +12,13 @@ import hashlib
 from functools import cache
 from typing import TYPE_CHECKING
 
-from cce.domain.full_report import FullReport
+from cce.domain.report import FullReport
 from cce.numerals import format_score
 from cce.quoting import one_line
+from cce.report.catalog import GENERATOR
 from cce.report.html.page import build_page
 from cce.report.html.payload import payload
-from cce.report.marks import GENERATOR
-from cce.report.view.changes import label
+from cce.report.view.cells import label
 from cce.report.view.rows import case_rows
 
 if TYPE_CHECKING:

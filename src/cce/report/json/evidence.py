@@ -90,7 +90,7 @@ def _slice(each: SliceEvidence) -> Json:
         ],
     }
     if each.compare is not None:
-        fields["compare"] = {name: _slice_difference(of_metric) for name, of_metric in each.compare.items()}
+        fields["compare"] = {name: _slice_difference(found) for name, found in each.compare.items()}
     return fields
 
 

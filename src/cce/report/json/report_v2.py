@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from cce.domain.report import Report, SavedPair
+from cce.domain.report import FullReport, Report, SavedPair
 from cce.domain.scores import BackendScore, CaseScore
 from cce.json_text import dump_json
 from cce.numerals import format_signed
@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from cce.domain.comparison import Comparison, PairedTest
 
 SCHEMA = "cce.relevance.report/v2"
+
+
+def render_json_report(full: FullReport) -> str:
+    """The report for machines; where a gate was asked its answer, which has a schema of its own."""
+    if full.gate is None:
+        return render_json(full.report)
+    from cce.report.json.gate import render_gate_json  # most reports have no gate
+
+    return render_gate_json(full.gate)
 
 
 def render_json(report: Report) -> str:

@@ -14,17 +14,17 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from cce.domain.evidence import Evidence, SliceEvidence
-from cce.domain.full_report import FullReport
 from cce.domain.gate import Level, Reason
 from cce.domain.redaction import Redaction
-from cce.domain.report import SavedPair
+from cce.domain.report import FullReport, SavedPair
 from cce.domain.scores import METRICS
 from cce.numerals import format_score, ordering_key
 from cce.quoting import counted, one_line, shortened
-from cce.report.marks import MARKDOWN_MARK
-from cce.report.view.cells import UNDEFINED, first_rank, signed, signed_bounds, unsigned
-from cce.report.view.changes import Change, Tone, changes, headline, interval_kind, label, sentences
+from cce.report.catalog import MARKDOWN_MARK
+from cce.report.view.cells import UNDEFINED, first_rank, label, signed, signed_bounds, unsigned
+from cce.report.view.changes import Change, Tone, changes, headline, interval_kind
 from cce.report.view.rows import CaseRow, case_rows, columns, compared_names, has_moved
+from cce.report.view.sentences import sentences
 
 # GitHub refuses a comment above 65,536 characters.
 MAX_CHARACTERS = 64_500
@@ -118,14 +118,14 @@ def _means(full: FullReport) -> str:
     return "\n".join(_table(header, rows))
 
 
-def _change_table(sides: tuple[str, str], of_metrics: Sequence[Change]) -> list[str]:
+def _change_table(sides: tuple[str, str], found: Sequence[Change]) -> list[str]:
     """The table, and where its intervals are of two sorts which is which."""
-    has_verdict = any(change.verdict is not None for change in of_metrics)
+    has_verdict = any(change.verdict is not None for change in found)
     header = ("metric", *map(code, sides), "delta", "95% CI", "better", "worse", "tied")
-    rows = ((*_change_cells(each), *([each.verdict or ""] if has_verdict else [])) for each in of_metrics)
+    rows = ((*_change_cells(each), *([each.verdict or ""] if has_verdict else [])) for each in found)
     table = _table((*header, "verdict") if has_verdict else header, rows)
-    is_mixed = has_verdict and any(change.verdict is None for change in of_metrics)
-    return [*table, "", f"95% CI: {interval_kind(of_metrics)}."] if is_mixed else table
+    is_mixed = has_verdict and any(change.verdict is None for change in found)
+    return [*table, "", f"95% CI: {interval_kind(found)}."] if is_mixed else table
 
 
 def _change_cells(each: Change) -> Sequence[str]:
@@ -217,10 +217,10 @@ def _slice_cells(each: SliceEvidence, metric: str) -> Sequence[str]:
 
 
 def _in_words(evidence: Evidence | None) -> str | None:
-    told = [] if evidence is None else sentences(evidence)
-    if not told:
+    if evidence is None or evidence.compare is None:
         return None
-    items, _ = _fitting([f"- {prose(each)}" for each in told], _ROOM_OF_WORDS)
+    paragraphs = sentences(evidence.compare, evidence.options)
+    items, _ = _fitting([f"- {prose(each)}" for each in paragraphs], _ROOM_OF_WORDS)
     return "\n".join(["<details><summary><b>In words</b></summary>", "", *items, "", "</details>"])
 
 

@@ -90,18 +90,19 @@ def _backend(backend: BackendExplanation, explanation: CaseExplanation) -> Itera
 def _terms(terms: Sequence[QueryTerm]) -> Iterable[str]:
     if not terms:
         return ()
-    told = (f"{t.token} in {counted(t.n_chunks, 'chunk')} (idf {format_score(t.idf)})" for t in terms)
-    return _wrapped(f"terms: {', '.join(told)}", "  ")
+    texts = (f"{t.token} in {counted(t.n_chunks, 'chunk')} (idf {format_score(t.idf)})" for t in terms)
+    return _wrapped(f"terms: {', '.join(texts)}", "  ")
 
 
 def _hits(hits: Sequence[MatchedHit]) -> list[str]:
     scores = [format_score(hit.account.hit.score) for hit in hits]
     numbers = [_numbers(hit.anchors) for hit in hits]
-    width, of_numbers = max(map(len, ("score", *scores))), max(map(len, ("anchors", *numbers)))
-    lines = [f"  rank  {'score':>{width}}  {'anchors':<{of_numbers}}  result"]
+    width = max(map(len, ("score", *scores)))
+    numbers_width = max(map(len, ("anchors", *numbers)))
+    lines = [f"  rank  {'score':>{width}}  {'anchors':<{numbers_width}}  result"]
     for hit, score, anchors in zip(hits, scores, numbers, strict=True):
         place = _place(hit.account)
-        lines.append(f"  {hit.account.rank:4}  {score:>{width}}  {anchors:<{of_numbers}}  {place}")
+        lines.append(f"  {hit.account.rank:4}  {score:>{width}}  {anchors:<{numbers_width}}  {place}")
         lines += [line for text in _origin(hit.account) for line in _wrapped(text)]
     return lines
 
@@ -151,8 +152,8 @@ def _misses(misses: Sequence[Miss], explanation: CaseExplanation) -> Iterator[li
     for miss in misses:
         anchor = explanation.anchors[miss.anchor]
         lines.append(f"  {miss.anchor + 1:4}  {one_line(anchor.text)}")
-        told = ["matches no chunk, see above"] if anchor.absence else _miss(miss, explanation.case.k)
-        lines += [line for text in told for line in _wrapped(text)]
+        texts = ["matches no chunk, see above"] if anchor.absence else _miss(miss, explanation.case.k)
+        lines += [line for text in texts for line in _wrapped(text)]
     yield lines
     yield from _parts("anchor", ((str(m.anchor + 1), m.best) for m in misses if m.best is not None))
 

@@ -9,24 +9,32 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from cce.domain.redaction import Redaction
-from cce.domain.report import Report, SavedPair
+from cce.domain.report import FullReport, Report, SavedPair
 from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore
 from cce.numerals import format_score, format_signed
 from cce.quoting import one_line
 from cce.report.text.tables import row
-from cce.report.view.cells import signed, signed_bounds, unsigned
+from cce.report.view.cells import LABELS, signed, signed_bounds, unsigned
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison, Difference, PairedTest
 
 TITLE = "CCE relevance — ranking quality vs labeled fixtures (cce.relevance/v1)"
-LABELS = {"precision_at_k": "P@k", "recall": "recall", "mrr": "MRR", "f1": "F1"}
 SAVED_TITLE = "CCE compare — two saved reports, paired by case (cce.relevance.report/v2)"
 
 _METRIC_WIDTHS = (12, 12, 12, 12)
 _TOKEN_WIDTHS = (12, 12, 12)
 _TEST_WIDTHS = (14, 12, 12, 26)
 _QUERY_WIDTH = 24
+
+
+def render_text_report(full: FullReport) -> str:
+    """The report for a terminal; where a gate was asked its answer."""
+    if full.gate is None:
+        return render_text(full.report)
+    from cce.report.text.gate import render_gate_text  # most reports have no gate
+
+    return render_gate_text(full.gate)
 
 
 def render_text(report: Report) -> str:
@@ -98,7 +106,7 @@ def _delta_table(comparison: Comparison) -> list[str]:
     return [
         f"  per-query deltas ({a} → {b}; positive = {b} wins)",
         row("query", labels, _METRIC_WIDTHS, _QUERY_WIDTH),
-        *(_delta_row(name, of_case) for name, of_case in zip(ids, deltas, strict=True)),
+        *(_delta_row(name, case_deltas) for name, case_deltas in zip(ids, deltas, strict=True)),
         _delta_row("mean", means),
     ]
 

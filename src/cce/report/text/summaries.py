@@ -69,8 +69,8 @@ def _freshness(freshness: Freshness | None) -> str:
     if freshness.is_fresh:
         return f"{freshness.directory} matches"
     differences = (("new", freshness.new), ("changed", freshness.changed), ("deleted", freshness.deleted))
-    told = [f"{len(paths)} {word}{_some_paths(paths)}" for word, paths in differences if paths]
-    return f"{freshness.directory} differs: {'; '.join(told)}"
+    parts = [f"{len(paths)} {word}{_some_paths(paths)}" for word, paths in differences if paths]
+    return f"{freshness.directory} differs: {'; '.join(parts)}"
 
 
 def _counts(n_by_name: Mapping[str, int]) -> str:

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from cce.domain.ranking_account import Share
 
 UNDEFINED = "n/a"
+LABELS = {"precision_at_k": "P@k", "recall": "recall", "mrr": "MRR", "f1": "F1"}
+
+
+def label(metric: str) -> str:
+    """A metric as tables name it."""
+    return LABELS.get(metric, metric)
 
 
 def unsigned(value: float | None) -> str:

@@ -11,12 +11,10 @@ from enum import StrEnum
 
 from cce.domain.comparison import Difference
 from cce.domain.evidence import DifferenceEvidence, Evidence, Verdict
-from cce.domain.full_report import FullReport
 from cce.domain.gate import GateOutcome
+from cce.domain.report import FullReport
 from cce.quoting import counted
-from cce.report.text import evidence as evidence_text
-from cce.report.text.report import LABELS
-from cce.report.view.cells import direction
+from cce.report.view.cells import direction, label
 from cce.report.view.rows import columns, compared_names
 
 
@@ -71,11 +69,6 @@ class Change:
     evidence: DifferenceEvidence | None
 
 
-def label(metric: str) -> str:
-    """A metric as tables name it."""
-    return LABELS.get(metric, metric)
-
-
 def headline(full: FullReport) -> Headline:
     """The verdict: of the gate, else of the evidence, else what was measured at all."""
     sides = compared_names(full)
@@ -105,31 +98,20 @@ def changes(full: FullReport) -> list[Change]:
         (difference, comparison.a.mean(difference.metric), comparison.b.mean(difference.metric))
         for difference in comparison.differences
     )
-    of_report = [_reported(*each, weighed.get(each[0].metric)) for each in means]
-    known = {change.metric for change in of_report}
+    reported = [_reported(*each, weighed.get(each[0].metric)) for each in means]
+    known = {change.metric for change in reported}
     if evidence is None:
-        return of_report
-    added = [_judged(name, each, evidence) for name, each in weighed.items() if name not in known]
-    return of_report + added
+        return reported
+    added = [_weighed(name, each, evidence) for name, each in weighed.items() if name not in known]
+    return reported + added
 
 
-def interval_kind(of_metrics: Sequence[Change]) -> str:
+def interval_kind(found: Sequence[Change]) -> str:
     """Where the bounds of the changes come from."""
-    kinds = {each.evidence is not None for each in of_metrics}
+    kinds = {each.evidence is not None for each in found}
     if kinds == {True, False}:
         return "bootstrap where there is a verdict, paired t elsewhere"
     return "bootstrap" if True in kinds else "paired t"
-
-
-def sentences(evidence: Evidence) -> list[str]:
-    """What the evidence says of each metric, in words; empty without a comparison."""
-    compare = evidence.compare
-    if compare is None:
-        return []
-    return [
-        evidence_text._sentence(name, each, compare, evidence.options)
-        for name, each in compare.metrics.items()
-    ]
 
 
 def _reported(
@@ -153,7 +135,7 @@ def _reported(
     )
 
 
-def _judged(metric: str, weighed: DifferenceEvidence, evidence: Evidence) -> Change:
+def _weighed(metric: str, weighed: DifferenceEvidence, evidence: Evidence) -> Change:
     a, b = (each.metrics[metric].mean for each in evidence.backends)
     return Change(
         metric=metric,

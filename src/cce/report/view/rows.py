@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from cce.domain.drilldown import CaseDrilldown
-from cce.domain.full_report import FullReport
 from cce.domain.gate import GateReport, Level, Reason
+from cce.domain.report import FullReport
 from cce.domain.scores import METRICS, BackendScore, CaseScore
 from cce.report.view.cells import direction
 
@@ -23,7 +23,7 @@ FIRST_SHOWN = "mrr"
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class NamedScore:
     """One backend under a name that no other column has."""
 
     name: str
@@ -45,14 +45,14 @@ class CaseRow:
         return all(score is None or score.first_relevant_rank is None for score in self.scores)
 
 
-def columns(full: FullReport) -> tuple[Column, ...]:
+def columns(full: FullReport) -> tuple[NamedScore, ...]:
     """The backends of the report; where a gate was asked its baseline, and the candidate with all cases."""
     if full.gate is None:
-        return tuple(Column(score.backend, score) for score in full.report.backends)
+        return tuple(NamedScore(score.backend, score) for score in full.report.backends)
     sides = compared_names(full)
     if sides is None or full.report.comparison is None:
-        return (Column(full.gate.candidate.backend, full.gate.candidate),)
-    return Column(sides[0], full.report.comparison.a), Column(sides[1], full.gate.candidate)
+        return (NamedScore(full.gate.candidate.backend, full.gate.candidate),)
+    return NamedScore(sides[0], full.report.comparison.a), NamedScore(sides[1], full.gate.candidate)
 
 
 def compared_names(full: FullReport) -> tuple[str, str] | None:
@@ -66,16 +66,16 @@ def compared_names(full: FullReport) -> tuple[str, str] | None:
 
 def case_rows(full: FullReport) -> list[CaseRow]:
     """The cases in the order of their set, or of the last column where no drill-down was made."""
-    of_columns = columns(full)
-    ids = tuple(case.id for case in full.cases) or of_columns[-1].score.ids
-    scores = [_aligned(ids, column.score.ids, _cases(column.score)) for column in of_columns]
-    deltas = {name: _aligned(ids, *of_metric) for name, of_metric in _deltas(full)}
+    shown = columns(full)
+    ids = tuple(case.id for case in full.cases) or shown[-1].score.ids
+    scores = [_aligned(ids, column.score.ids, _cases(column.score)) for column in shown]
+    deltas = {name: _aligned(ids, *found) for name, found in _deltas(full)}
     drilldowns: Sequence[CaseDrilldown | None] = full.cases or [None] * len(ids)
     return [
         CaseRow(
             id=name,
-            scores=tuple(of_column[position] for of_column in scores),
-            deltas={metric: of_case[position] for metric, of_case in deltas.items()},
+            scores=tuple(column[position] for column in scores),
+            deltas={metric: column[position] for metric, column in deltas.items()},
             drilldown=drilldowns[position],
         )
         for position, name in enumerate(ids)

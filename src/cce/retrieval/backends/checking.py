@@ -10,9 +10,8 @@ import math
 from collections.abc import Iterator
 from typing import NoReturn
 
-from cce.domain.chunk import Chunk
 from cce.domain.query import Query
-from cce.domain.ranking import Hit, Ranking
+from cce.domain.ranking import Chunk, Hit, Ranking
 from cce.errors import RankingError
 from cce.quoting import quoted
 from cce.retrieval.indexing.index import Index

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from cce.domain.chunk import Chunk
 from cce.domain.query import Query
+from cce.domain.ranking import Chunk
 from cce.tokens import WHITE_SPACE, tokenize
 
 _LOOKUP_TOKENS = frozenset((b"function", b"class", b"method", b"def"))

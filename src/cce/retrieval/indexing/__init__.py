@@ -1,1 +1,1 @@
-"""Indexing: source files become chunks with their tokens, in one process or several, cached between runs."""
+"""Indexing: source files become chunks with token counts, in one process or several, and are cached."""

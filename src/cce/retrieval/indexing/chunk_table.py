@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import overload
 
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.retrieval.counting.flat import Ints
 
 

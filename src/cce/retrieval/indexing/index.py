@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.retrieval.counting.token_counts import MANY_POSTINGS
 from cce.retrieval.embedding.hashing import HashEmbedder
 from cce.retrieval.indexing.chunk_table import ChunkTable

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import groupby
 from typing import NamedTuple, cast
 
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.retrieval.chunking.languages import CHUNK_KINDS, language_name
 from cce.retrieval.counting.counter import merge_token_counts, without_unused_words
 from cce.retrieval.counting.flat import (

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from operator import itemgetter
 from typing import NamedTuple
 
 from cce.retrieval.redaction.standard import value_span
@@ -94,7 +95,7 @@ def redact_strict_assignments(text: bytes, path: str) -> bytes:
     kept, position, scanned = [], 0, 0
     lowered = text.lower()
     kind = kind_of(path)
-    for found in sorted(_names(lowered)):
+    for found in sorted(_names(lowered), key=itemgetter(0, 1)):
         if found.start < scanned:
             continue
         value = _value(text, lowered, found, kind)

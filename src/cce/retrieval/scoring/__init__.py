@@ -1,1 +1,1 @@
-"""Scoring: bm25 scores and cosines of chunks, and the one order of results."""
+"""Scoring: the bm25 scores and cosines of chunks, and the one order of results."""

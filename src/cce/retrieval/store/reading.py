@@ -19,7 +19,7 @@ from typing import Annotated, Literal, cast
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.domain.redaction import Redaction
 from cce.errors import StoreError
 from cce.files import reason

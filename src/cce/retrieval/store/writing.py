@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from cce.atomic import write_atomically, write_below
-from cce.domain.chunk import Chunk
+from cce.domain.ranking import Chunk
 from cce.domain.redaction import Redaction
 from cce.errors import EmbedderError, StoreError
 from cce.files import writing

@@ -1,1 +1,1 @@
-"""Counting tokens of many files: numpy is imported here, and only for corpora that need it."""
+"""Counting the tokens of large corpora; the only part of indexing that imports numpy."""

@@ -1,1 +1,1 @@
-"""Scoring many chunks: numpy is imported here, and only for corpora that need it."""
+"""Scoring large corpora; the only part of scoring that imports numpy."""

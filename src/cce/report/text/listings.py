@@ -1,13 +1,16 @@
-"""The answer to one query as text for people."""
+"""Lists as text for people: the results of a search, and the metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from cce.domain.ranking import Hit, Ranking
+from cce.domain.scores import MetricEntry
 from cce.numerals import format_score
 from cce.quoting import one_line
+from cce.report.text.tables import align
 
+_METRICS_HEADER = ("metric", "range", "needs", "definition, over the first k results of a case")
 _N_SHOWN = 80
 
 Emphasis = Callable[[str], str]
@@ -17,7 +20,7 @@ Emphasis = Callable[[str], str]
 def render_search_text(
     ranking: Ranking, emphasize_path: Emphasis = str, emphasize_terms: Emphasis = str
 ) -> str:
-    """Two lines a hit: rank, score, place and kind; then the chunk's first line."""
+    """Two lines per hit: rank, score, place and kind; then the chunk's first line."""
     if not ranking:
         return "(no results)\n"
     return "".join(
@@ -37,3 +40,18 @@ def _headline(rank: int, hit: Hit, emphasize_path: Emphasis) -> str:
     # A store may come from anywhere: its names must not move the cursor.
     place = emphasize_path(one_line(f"{chunk.file_path}:{chunk.start_line}-{chunk.end_line}"))
     return f"{rank:2}. [{format_score(hit.score)}] {place} ({one_line(f'{chunk.chunk_type}/{chunk.kind}')})"
+
+
+def render_metrics_text(entries: Iterable[MetricEntry]) -> str:
+    """One line per metric, with one final newline."""
+    rows = [(each.name, _range(each), _need(each), each.definition) for each in entries]
+    return "\n".join(align([_METRICS_HEADER, *rows], n_left=len(_METRICS_HEADER))) + "\n"
+
+
+def _range(entry: MetricEntry) -> str:
+    low, high = entry.range
+    return f"{low} to {high}"
+
+
+def _need(entry: MetricEntry) -> str:
+    return "index" if entry.needs_index else ""

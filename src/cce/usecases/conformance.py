@@ -1,0 +1,24 @@
+"""A directory in, the chunks that it is cut into out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from cce.domain.ranking import Chunk
+from cce.retrieval.indexing.directory import Watch
+from cce.usecases.corpora import CorpusChoice, corpus_of, open_corpus
+
+
+class ChunkList(NamedTuple):
+    """All chunks in the order of the index, and of how many files they are."""
+
+    chunks: Sequence[Chunk]
+    n_files: int
+    notices: tuple[str, ...]
+
+
+def list_chunks(corpus: CorpusChoice, watch: Watch) -> ChunkList:
+    """The chunks of the directory that `corpus` names; raises CceError."""
+    indexed = open_corpus(corpus, corpus_of(corpus), watch)
+    return ChunkList(indexed.index.chunks, len(indexed.index.positions_by_file), indexed.notices)
