@@ -8,9 +8,10 @@ from dataclasses import replace
 from cce.domain.anchor import parse_anchor
 from cce.domain.case import Case, FixtureSet
 from cce.domain.evidence import EvidenceOptions
+from cce.domain.full_report import FullReport
 from cce.domain.gate import GatePolicy, GateReport, Level, Reason, Rule
 from cce.domain.ranking import Chunk, Hit, Ranking
-from cce.domain.report import FullReport, Report
+from cce.domain.report import Report
 from cce.domain.scores import METRICS
 from cce.measurement.evidence.comparison import compare
 from cce.measurement.evidence.gathering import gather_evidence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cce.domain.report import FullReport
+from cce.domain.full_report import FullReport
 from cce.report.html.renderer import render_html
 from full_reports import (
     CASES,

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from cce.domain.report import FullReport
+from cce.domain.full_report import FullReport
 from cce.measurement.scoring import select_cases
 from cce.report.html.charts import extent_of, strip
 from cce.report.html.figures import bucket

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from cce.domain.full_report import FullReport
 from cce.domain.gate import Level, Reason, Rule
-from cce.domain.report import FullReport
 from cce.quoting import one_line
 from cce.report.catalog import MARKDOWN_MARK
 from cce.report.markdown.comment import MAX_NAME, code, prose, render_markdown

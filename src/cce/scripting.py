@@ -21,8 +21,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cce.domain.evidence import EvidenceOptions
+from cce.domain.full_report import FullReport
 from cce.domain.gate import GateReport
-from cce.domain.report import FullReport, Report
+from cce.domain.report import Report
 from cce.errors import UsageError
 from cce.registry import known_names, split_names
 from cce.report.catalog import RENDERERS

@@ -62,7 +62,7 @@ def command(
     by their ids, and all must be in both files with the same k unless --common is given. Deltas are
     NEW - OLD, so positive means that the new one is better.
     """
-    from cce.domain.report import FullReport
+    from cce.domain.full_report import FullReport
     from cce.report.catalog import RENDERERS
     from cce.usecases.compare import PairingPlan, compare_saved
 

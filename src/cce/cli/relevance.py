@@ -85,7 +85,7 @@ def command(
         )
     names = parse_backends(backends) if comparison is None else parse_comparison(comparison)
 
-    from cce.domain.report import FullReport
+    from cce.domain.full_report import FullReport
     from cce.report.catalog import RENDERERS, WITH_DRILLDOWN
     from cce.usecases.corpora import corpus_directories
     from cce.usecases.evaluate import Plan, evaluate

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from cce.domain.report import FullReport
+    from cce.domain.full_report import FullReport
 
 Renderer = Callable[["FullReport"], str]
 

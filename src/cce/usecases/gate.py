@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 from cce.domain.case import FixtureSet
 from cce.domain.evidence import Evidence, EvidenceOptions
+from cce.domain.full_report import FullReport
 from cce.domain.gate import GatePolicy, GateReport
 from cce.domain.redaction import Redaction
-from cce.domain.report import FullReport, Report
+from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.errors import ReportError
 from cce.measurement.evidence.comparison import compare
@@ -40,7 +41,7 @@ from cce.registry import unknown_name
 from cce.report.json.report_v2 import render_json
 from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.corpus.membership import notices_of_read
-from cce.retrieval.indexing.directory import IndexedCorpus, Watch
+from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.usecases.corpora import (
     NO_CHOICE,
     CorpusChoice,
@@ -96,13 +97,13 @@ class _Sources:
     old_redaction: Redaction = Redaction.STANDARD
 
 
-def run_gate(plan: GatePlan, watch: Watch) -> GateRun:
+def run_gate(plan: GatePlan, progress: ProgressCallback) -> GateRun:
     """Carry out `plan`; raises CceError if it cannot be measured or makes no sense."""
     sources = _read_sources(plan)
     fixtures = sources.fixtures
     measuring = _measuring_plan(plan, sources)
-    indexed = open_corpus(measuring.corpus, corpus_of(measuring.corpus, fixtures), watch)
-    measurement = measure_backends(measuring, fixtures, indexed.index, watch)
+    indexed = open_corpus(measuring.corpus, corpus_of(measuring.corpus, fixtures), progress)
+    measurement = measure_backends(measuring, fixtures, indexed.index, progress)
     gate, pair = _judge(plan, sources, measurement, indexed)
     cases = drill_down(fixtures.cases, measurement.rankings) if plan.has_drilldown else ()
     return GateRun(

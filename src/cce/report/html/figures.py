@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cce.domain.evidence import BackendEvidence, DifferenceEvidence, Evidence, SliceEvidence
-from cce.domain.report import FullReport
+from cce.domain.full_report import FullReport
 from cce.domain.scores import METRICS
 from cce.numerals import MICRO, format_score, ordering_key
 from cce.report.html.charts import Strip, strip

@@ -1,4 +1,4 @@
-"""Full report in, the facts of the HTML page out: texts and places, ready for the template to mark up.
+"""Full report in, the facts of the HTML page out: texts and places, ready for the template.
 
 The template has no arithmetic and this module no markup. Figures are text from here on, and a place on
 a chart is a percentage.
@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cce.domain.evidence import Evidence
+from cce.domain.full_report import FullReport
 from cce.domain.redaction import Redaction
-from cce.domain.report import FullReport
 from cce.numerals import format_score
 from cce.quoting import one_line
 from cce.report.html.charts import DeltaPlot, delta_plot, extent_of, extent_text

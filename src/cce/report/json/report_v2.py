@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from cce.domain.report import FullReport, Report, SavedPair
+from cce.domain.full_report import FullReport
+from cce.domain.report import Report, SavedPair
 from cce.domain.scores import BackendScore, CaseScore
 from cce.json_text import dump_json
 from cce.numerals import format_signed

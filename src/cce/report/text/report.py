@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from cce.domain.full_report import FullReport
 from cce.domain.redaction import Redaction
-from cce.domain.report import FullReport, Report, SavedPair
+from cce.domain.report import Report, SavedPair
 from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore
 from cce.numerals import format_score, format_signed
 from cce.quoting import one_line

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 # Texts per call of an embedder: with a model that takes 30 ms per text, progress shows every two seconds.
 _BATCH = 64
 
-Watch = Callable[[str, int, int, str], None]
-"""Called with the progress of a step: verb, number done, number of all, noun."""
+ProgressCallback = Callable[[str, int, int, str], None]
+"""Called as the work goes on: verb, number done, number of all, noun."""
 
 
 class IndexedCorpus:
@@ -73,7 +73,7 @@ class IndexedCorpus:
 
 def index_directory(
     directory: str,
-    watch: Watch,
+    progress: ProgressCallback,
     *,
     embedder: Embedder | None = None,
     redaction: Redaction = Redaction.STANDARD,
@@ -87,22 +87,22 @@ def index_directory(
     walked = walk(directory)
     n_files = len(walked.paths)
 
-    def progress(n_done: int) -> None:
-        watch("indexing", n_done, n_files, "files")
+    def file_progress(n_done: int) -> None:
+        progress("indexing", n_done, n_files, "files")
 
     if redaction is Redaction.OFF:
         cache = None
     known = None if cache is None else cache.load(directory, redaction)
     if known is None:
-        processed = _process(directory, walked.paths, redaction, progress)
+        processed = _process(directory, walked.paths, redaction, file_progress)
         segment, skipped = processed.segment, processed.skipped
     else:
-        segment, skipped = _process_changed(directory, walked.paths, known, redaction, progress)
+        segment, skipped = _process_changed(directory, walked.paths, known, redaction, file_progress)
     if cache is not None and segment is not known:
         cache.save(directory, segment, redaction)
     index = SegmentIndex(segment, embedder or HashEmbedder(), root=directory)
     if not isinstance(index.embedder, HashEmbedder):
-        index = SegmentIndex(segment, index.embedder, _embed_all(index, watch), directory)
+        index = SegmentIndex(segment, index.embedder, _embed_all(index, progress), directory)
     return IndexedCorpus(directory, index, {**walked.skipped, **skipped}, walked.notices, redaction)
 
 
@@ -145,14 +145,14 @@ def _process_changed(
     return merge_segments(known, unchanged, processed.segment), {**skipped, **processed.skipped}
 
 
-def _embed_all(index: Index, watch: Watch) -> FloatMatrix:
+def _embed_all(index: Index, progress: ProgressCallback) -> FloatMatrix:
     """float64[n_chunks, dimension], asked for in batches, so that a slow model shows progress."""
     import numpy as np
 
     n_chunks = len(index.chunks)
     blocks = [np.empty((0, index.embedder.dimension))]
     for start in range(0, n_chunks, _BATCH):
-        watch("embedding", start, n_chunks, "chunks")
+        progress("embedding", start, n_chunks, "chunks")
         blocks.append(index.embedder.embed([chunk.content for chunk in index.chunks[start : start + _BATCH]]))
     embeddings: FloatMatrix = np.concatenate(blocks)
     return embeddings
