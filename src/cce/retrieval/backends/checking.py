@@ -1,4 +1,4 @@
-"""The laws of rankings, checked where rankings enter: whoever breaks one is named.
+"""The laws of rankings, checked where rankings enter; the error names the backend that breaks one.
 
 A wrong ranking would become a wrong figure: a plug-in that returns its first hit k times would have
 a precision of 1. So every ranking passes `check_ranking` before anything is computed from it.
