@@ -84,7 +84,7 @@ def main() -> int:
         return 0
     texts = list(hostile_texts(arguments.n_bytes))
     faults = [fault for text in texts for fault in faults_of(text)]
-    sys.stdout.write("".join(f"{line}\n" for line in [*faults, f"tries {len(texts)}, faults {len(faults)}"]))
+    sys.stdout.write("".join(f"{line}\n" for line in [*faults, f"{len(texts)} tries, {len(faults)} faults"]))
     return 1 if faults else 0
 
 

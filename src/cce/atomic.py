@@ -1,12 +1,11 @@
 """Files written whole or not at all: a crash, a full disk or a second writer never leaves half a file.
 
-Bytes go into a new file beside the target, down to the disk, and then that file takes the target's
-place. A writer holds a lock on its new file as long as it lives. So the file of a killed writer
-shows that nobody is at work on it, and the next writer in that folder removes it. A writer that a
-signal ends in order removes its file itself.
+Bytes go into a new file beside the target, down to the disk, and then that file takes the target's place. A
+writer holds a lock on its new file as long as it lives. A file without a lock was left by a killed writer,
+and the next writer in that folder removes it. A signal that ends a writer removes its file through `atexit`.
 
-A path that the user typed may be a link, which is followed and stays. `write_below` is for a path that
-nobody typed: whoever made the folder (a clone, an archive) would choose with a link what is replaced.
+A path that the user typed may be a link, which is followed and stays. `write_below` is for a path that nobody
+typed: whoever made the folder (a clone, an archive) would choose with a link what is replaced.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, NamedTuple
 
 _TEMPORARY = r"\.cce-[0-9a-f]{16}\.tmp"
+# A store leaves in pieces of one chunk; one system call per MiB instead of one per piece.
 _BUFFER_BYTES = 1 << 20
 _unfinished: set[str] = set()
 _CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -129,7 +129,7 @@ def _own_mode(folder: _Folder, name: str) -> int | None:
 
 def _replace(folder: _Folder, name: str, pieces: Iterable[bytes], mode: int | None, is_durable: bool) -> None:
     _remove_leftovers(folder)
-    atexit.unregister(_remove_unfinished)  # once is enough
+    atexit.unregister(_remove_unfinished)  # registered once, however many files are written
     atexit.register(_remove_unfinished)
     temporary, file = _create(folder, is_private=mode is not None)
     try:
@@ -175,14 +175,14 @@ def _create(folder: _Folder, *, is_private: bool) -> tuple[str, BinaryIO]:
 
 
 def _remove_unfinished() -> None:
-    """What a signal leaves to do when it ends the process in the middle of writing."""
+    """Remove the temporary files of this process; runs at exit, also after a signal."""
     for path in tuple(_unfinished):
         with contextlib.suppress(OSError):
             os.unlink(path)
 
 
 def _remove_leftovers(folder: _Folder) -> None:
-    """Remove the files of dead writers; whatever stands in the way of that can wait."""
+    """Remove the files of dead writers; what fails is left to the next writer."""
     place = folder.path if folder.descriptor is None else folder.descriptor
     with contextlib.suppress(OSError), os.scandir(place) as entries:
         for name in [entry.name for entry in entries if re.fullmatch(_TEMPORARY, entry.name)]:
@@ -218,7 +218,7 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    # Nothing that was planted under such a name is followed or waited for.
+    # A link or a pipe under such a name is neither followed nor waited for.
     _EXAMINE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK
 
     def _is_kept(descriptor: int) -> bool:

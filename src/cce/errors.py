@@ -1,4 +1,4 @@
-"""Everything that can go wrong for a reason the user can mend.
+"""Every failure whose cause the user can fix.
 
     CceError                 exit 2: could not measure
     ├── UsageError           options that do not go together, or name nothing
@@ -13,8 +13,8 @@
     ├── RankingError         a backend that fails, or whose ranking breaks a law
     └── MetricError          a metric that fails, or whose figure is outside its range
 
-A message is one line: place, fault, way out. Facts are raised where they are known and the place
-is added at the door that knows it. A bad score is a result, not an error.
+A message is one line: place, fault, way out. Code that finds a fault raises it, and the
+reader that knows file and line adds the place. A bad score is a result, not an error.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def ordering_key(value: float) -> int:
         whole = int(scaled)
     except (ValueError, OverflowError) as exc:
         raise ValueError(f"{value} has no text form and no order") from exc
-    # Cutting off x + 0.5 would round 0.49999999999999994 up: compare the exact remainder instead.
+    # int(x + 0.5) would round 0.49999999999999994 up, since the sum is 1.0: compare the exact remainder.
     if scaled - whole >= 0.5:
         whole += 1
     return -whole if value < 0 else whole

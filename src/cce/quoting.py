@@ -1,9 +1,9 @@
-r"""Text from outside, made safe to show: what a terminal or a reader's eye would obey is spelled out.
+r"""Text from outside, made safe to show: control and bidi characters are written as escapes.
 
-Sets, paths, stores and servers may hold escape sequences, and bidi controls, which make a line read
-otherwise than it is (CVE-2021-42574). Nothing is lost: an escape such as `\x1b` stands in their place.
-There are two strengths of one escape. Reports use `one_line`, which leaves all ordinary text as it is;
-messages use `on_one_line`, which also spells what cannot be seen, such as a no-break space.
+Sets, paths, stores and servers may hold escape sequences, and bidi controls, which make a line read otherwise
+than it is (CVE-2021-42574). An escape such as `\x1b` replaces each, so no information is lost. There are two
+strengths. Reports use `one_line`, which leaves all ordinary text as it is; messages use `on_one_line`, which
+also escapes what cannot be seen, such as a no-break space.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 _SHOWN_CHARACTERS = 60
-_SHOWN_BITS = 200
+_SHOWN_BITS = 200  # 61 digits, as many as characters of a text
 
 _OBEYED = (
     "\x00-\x1f\x7f-\x9f"  # C0, DEL and C1: what moves a cursor or opens an escape sequence
@@ -54,7 +54,7 @@ def one_line_in_json(text: str) -> str:
 
 
 def for_terminal(text: str) -> str:
-    """Lines of ours as a terminal may get them: only line ends, tabs and colours are left to be obeyed."""
+    """Our own lines, safe for a terminal: only line ends, tabs and colours stay control characters."""
     return _IN_TERMINAL.sub(lambda found: _spelled(found[0]), text)
 
 

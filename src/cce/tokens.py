@@ -19,5 +19,5 @@ def tokenize(text: bytes) -> list[bytes]:
 
 
 def estimate_tokens(n_bytes: int) -> int:
-    """About four bytes a token, never less than one."""
+    """About four bytes per token, at least one: the usual rule of thumb for English text and code."""
     return max(1, n_bytes // 4)

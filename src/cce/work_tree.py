@@ -1,4 +1,4 @@
-"""Git work trees: which one holds a file, and whether a path leaves it. Git itself is never asked."""
+"""Git work trees: which one holds a file, and whether a path leaves it. Git itself is never run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def path_in_work_tree(path: str) -> str | None:
 def is_outside(path: str, file: str) -> bool:
     """Whether `path`, its links followed, leaves the git work tree that holds `file`; False if none does.
 
-    What git keeps for itself is no part of a work tree: a checkout in CI has its token there.
+    `.git` counts as outside: a checkout in CI keeps its token there.
     """
     root = _root_above(os.path.realpath(os.path.dirname(file)))
     if root is None:

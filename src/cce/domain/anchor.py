@@ -3,8 +3,7 @@
     path            path#kind           #kind
     path@a-b        path#kind@a-b       (lines 1-based, inclusive)
 
-Text goes in, an Anchor or an AnchorError comes out. Which case holds the anchor, and where it
-stands in a file, is the fixture reader's to know.
+Text goes in, an Anchor or an AnchorError comes out. The fixture reader adds file and line to the message.
 """
 
 from __future__ import annotations
@@ -20,12 +19,13 @@ from cce.tokens import WHITE_SPACE
 _RANGE_ALPHABET = re.compile(r"[0-9-]+")
 _RANGE = re.compile(r"([0-9]+)-([0-9]+)")
 
-# Far above any file, and below 640 digits, the least at which Python can be told to refuse a number.
+# Far above any file, and below 640, the smallest limit that sys.set_int_max_str_digits accepts: int() never
+# refuses such a number.
 _MAX_LINE_DIGITS = 600
 
 
 class LineRange(NamedTuple):
-    """Lines `first` to `last`, 1-based and inclusive; as wide as it likes, it costs the same."""
+    """Lines `first` to `last`, 1-based and inclusive; matching costs the same for any width."""
 
     first: int
     last: int

@@ -19,13 +19,13 @@ class Spread:
 
     @classmethod
     def of(cls, figures: Sequence[float]) -> Spread:
-        """Of one figure a run; at least one."""
+        """The spread of `figures`, one per run and at least one."""
         return cls(min(figures), statistics.median(figures), max(figures))
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Milliseconds a query: each run gives a p50, a p95 and a maximum over all queries.
+    """Milliseconds per query. Each run gives a p50, a p95 and a maximum over all queries.
 
     `first` is what the very first query took, which builds what the backend needs of the index.
     """
@@ -40,7 +40,7 @@ class Latency:
 class TokenSaving:
     """Tokens of the hits of all queries, and of the whole files that these come from.
 
-    A file counts once a query. Hits that lie in one another count each, as a reader would get both.
+    A file counts once per query. Nested hits count separately, since a reader gets both.
     """
 
     n_in_hits: int
@@ -65,9 +65,9 @@ class BackendBenchmark:
 class Benchmark:
     """Everything measured in one process, with what it was measured on.
 
-    `fixtures` is the set that the queries are from; None if they were made of the corpus. `n_bytes` counts
+    `fixtures` is the set that the queries are from; None if they were made from the corpus. `n_bytes` counts
     the text that was indexed; `n_peak_bytes` is the most memory that the process had after indexing
-    once and asking every query once, None where the system does not tell.
+    once and asking every query once, None where the system does not report it.
     """
 
     corpus: str
@@ -86,5 +86,5 @@ class Benchmark:
 
     @property
     def bytes_per_second(self) -> float:
-        """Text indexed in a second, in the run with the median time."""
+        """Bytes of text indexed per second, in the run with the median time."""
         return self.n_bytes / self.index_seconds.median

@@ -1,6 +1,6 @@
 """A drill-down: for every case what was asked and what each backend answered.
 
-It is built only where a format shows it, since it holds far more than the figures of a report.
+It holds far more than the figures of a report, so it is built only for formats that show it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ShownHit:
-    """One result as judged: `matches` has the 0-based positions of the anchors it matches, ascending.
+    """One result; `matches` has the 0-based positions of the anchors that it matches, ascending.
 
     `rank` is 1-based, lines are 1-based and inclusive. `opening` has the first lines of the chunk, cut
     to a sane length and joined with line feeds.

@@ -12,8 +12,10 @@ from enum import StrEnum
 from cce.domain.scores import METRICS
 from cce.errors import UsageError
 
+# numpy.random.RandomState takes seeds of 32 bits.
 MAX_SEED = 2**32 - 1
 MAX_RESAMPLES = 1_000_000
+# With 4 cases no two-sided sign test gives a p below 2 / 2**4 = 0.125, with 5 below 0.0625.
 MIN_SLICE_CASES = 5
 UNTAGGED = "(untagged)"
 
@@ -36,7 +38,7 @@ class EvidenceOptions:
             raise UsageError("--metrics names no metric, name at least one")
         if len(set(self.metrics)) < len(self.metrics):
             raise UsageError("--metrics names a metric twice, name each once")
-        # Closer to 0 or 1 it would print as one of them.
+        # Six decimals would print an alpha closer to 0 or 1 as 0 or 1.
         if not 1e-6 <= self.alpha <= 0.999999:
             raise UsageError(
                 f"--alpha must lie between 0 and 1 (0.000001..0.999999), as in 0.05, got {self.alpha}"
@@ -99,8 +101,9 @@ class DifferenceEvidence:
     sign_p          two-sided exact sign test on better against worse
     flip_p, holm_p  two-sided sign-flip randomisation test of the mean; the same, adjusted over the family
     effect_size     mean / sd of the deltas
-    mde             mean delta that a t test at alpha would find four times in five, given n and sd
-    n_needed        cases needed to find `min_effect`, or the observed mean if that is 0, as often
+    mde             minimum detectable effect: the mean delta that a t test at alpha finds with 80 % power,
+                    given n and sd
+    n_needed        cases needed to find `min_effect`, or the observed mean if that is 0, with the same power
     attainable_p    the smallest p that n cases can ever give
     n, n_undefined  cases paired, and cases left out because the metric is undefined on either side
     """

@@ -30,7 +30,7 @@ class Miss:
     """An anchor that none of the counted hits matches.
 
     anchor     its 0-based position in the case
-    reason     why no rank can be told; None if `best` has one
+    reason     why there is no rank; None if `best` has one
     best       the best chunk that matches it when k is the number of chunks, with its rank there
     n_ranked   how many hits there are then
     behind_by  how far it is behind the last rank that counts, in 1e-6; None if it is not behind it

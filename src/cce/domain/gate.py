@@ -60,7 +60,7 @@ class Level(StrEnum):
 
 
 class Rule(StrEnum):
-    """Why a reason was given, in the order in which reasons of one level are told."""
+    """Why a reason was given. Reasons of one level are reported in this order."""
 
     CRITICAL_MISSED = "critical-missed"
     CRITICAL_RECALL = "critical-recall"
@@ -149,5 +149,5 @@ class GateReport:
 
     @property
     def is_refused(self) -> bool:
-        """Whether the change may not pass: what the exit code tells."""
+        """Whether the change may not pass; the exit code says the same."""
         return self.outcome is GateOutcome.BLOCK or (self.is_strict and self.outcome is GateOutcome.REVIEW)

@@ -52,8 +52,9 @@ class GraphParts(NamedTuple):
 class AccountedHit(NamedTuple):
     """A hit and how it got its score.
 
-    `rank` is 1-based; of one that was left out for its file's other hits, the rank if none ever were.
-    `shares` is empty where the score is one figure, or the backend does not tell.
+    `rank` is 1-based; of a hit left out because of other hits of its file it is the rank
+    without that limit.
+    `shares` is empty where the score is one figure, or the backend does not say.
     """
 
     rank: int
@@ -66,10 +67,10 @@ class RankingAccount(NamedTuple):
     """The ranking of one query, accounted for.
 
     hits     the first k, best first
-    cut      better ones than the last hit, left out because of other hits of their file
-    behind   candidates that came after; None where all chunks are candidates whatever k is
+    cut      hits with a better score than the last one, left out because of other hits of their file
+    behind   candidates after the last hit; None where all chunks are candidates whatever k is
     terms    tokens of the query in the order they are added up; empty for a backend without such
-    formula  how the shares come about, a line each
+    formula  how the shares come about, one line each
     """
 
     hits: tuple[AccountedHit, ...]

@@ -15,7 +15,7 @@ class Redaction(Enum):
 
 
 class RedactionChoice(NamedTuple):
-    """What is asked for; `is_typed` if by an option of this very call, which nothing may overrule."""
+    """What is asked for; `is_typed` if an option of this call says so, which nothing overrules."""
 
     redaction: Redaction = Redaction.STANDARD
     is_typed: bool = False

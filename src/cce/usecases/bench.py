@@ -23,7 +23,7 @@ from cce.domain.query import Query
 from cce.domain.ranking import Chunk, Ranking
 from cce.errors import CorpusError
 from cce.measurement.fixtures.reading import read_fixture_set
-from cce.retrieval.indexing.directory import IndexedCorpus, Watch
+from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.indexing.index import Index, SegmentIndex
 from cce.retrieval.systems import System, open_system
 from cce.tokens import tokenize
@@ -77,12 +77,12 @@ class _Asked:
     notices: tuple[str, ...]
 
 
-def run_benchmark(plan: BenchmarkPlan, watch: Watch) -> BenchmarkRun:
+def run_benchmark(plan: BenchmarkPlan, progress: ProgressCallback) -> BenchmarkRun:
     """Carry out `plan`; raises CceError if it cannot be measured."""
     fixtures = None if plan.fixtures is None else read_fixture_set(plan.fixtures)
     corpus = corpus_of(plan.corpus, fixtures)
-    asked = _ask(plan, fixtures, corpus, watch)
-    seconds = [_timed(open_corpus, plan.corpus, corpus, watch)[0] for _ in range(plan.n_runs)]
+    asked = _ask(plan, fixtures, corpus, progress)
+    seconds = [_timed(open_corpus, plan.corpus, corpus, progress)[0] for _ in range(plan.n_runs)]
     benchmark = Benchmark(
         corpus,
         plan.fixtures,
@@ -154,17 +154,17 @@ def _peak_by_usage() -> int | None:
     return most if sys.platform == "darwin" else most * 1024  # elsewhere it counts kibibytes
 
 
-def _ask(plan: BenchmarkPlan, fixtures: FixtureSet | None, corpus: str, watch: Watch) -> _Asked:
+def _ask(plan: BenchmarkPlan, fixtures: FixtureSet | None, corpus: str, progress: ProgressCallback) -> _Asked:
     """Index, and ask every backend everything: once to warm up, and then in `n_runs` timed runs."""
-    indexed = open_corpus(plan.corpus, corpus, watch)
+    indexed = open_corpus(plan.corpus, corpus, progress)
     index = indexed.index
     questions = _questions(indexed, fixtures)
     systems = [open_system(name, index) for name in plan.backends]
-    passes = {system.name: list(_answers(system, questions, watch)) for system in systems}
+    passes = {system.name: list(_answers(system, questions, progress)) for system in systems}
     n_peak_bytes = peak_memory()
     backends = []
     for system in systems:
-        runs = [[t for t, _ in _answers(system, questions, watch)] for _ in range(plan.n_runs)]
+        runs = [[t for t, _ in _answers(system, questions, progress)] for _ in range(plan.n_runs)]
         first_pass = passes[system.name]
         saving = token_saving((ranking for _, ranking in first_pass), index)
         backends.append(BackendBenchmark(system.name, _latency(first_pass[0][0], runs), saving))
@@ -187,10 +187,12 @@ def _name(content: bytes) -> str:
     return b" ".join(tokens[:_N_QUERY_TOKENS]).decode()
 
 
-def _answers(system: System, questions: Sequence[Question], watch: Watch) -> Iterator[tuple[float, Ranking]]:
+def _answers(
+    system: System, questions: Sequence[Question], progress: ProgressCallback
+) -> Iterator[tuple[float, Ranking]]:
     """Seconds and ranking of each question."""
     for n_done, question in enumerate(questions):
-        watch(f"{system.name}: timed", n_done, len(questions), "queries")
+        progress(f"{system.name}: timed", n_done, len(questions), "queries")
         yield _timed(_answer, system, question)
 
 

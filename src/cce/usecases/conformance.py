@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cce.domain.ranking import Chunk
-from cce.retrieval.indexing.directory import Watch
+from cce.retrieval.indexing.directory import ProgressCallback
 from cce.usecases.corpora import CorpusChoice, corpus_of, open_corpus
 
 
@@ -18,7 +18,7 @@ class ChunkList(NamedTuple):
     notices: tuple[str, ...]
 
 
-def list_chunks(corpus: CorpusChoice, watch: Watch) -> ChunkList:
+def list_chunks(corpus: CorpusChoice, progress: ProgressCallback) -> ChunkList:
     """The chunks of the directory that `corpus` names; raises CceError."""
-    indexed = open_corpus(corpus, corpus_of(corpus), watch)
+    indexed = open_corpus(corpus, corpus_of(corpus), progress)
     return ChunkList(indexed.index.chunks, len(indexed.index.positions_by_file), indexed.notices)

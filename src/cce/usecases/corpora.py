@@ -19,7 +19,7 @@ from cce.measurement.fixtures.reading import stream_entries
 from cce.quoting import on_one_line, quoted
 from cce.retrieval.corpus.membership import notices_of_read
 from cce.retrieval.indexing.cache import Cache, default_cache
-from cce.retrieval.indexing.directory import IndexedCorpus, Watch, index_directory
+from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback, index_directory
 from cce.work_tree import is_outside
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def corpus_directories(choice: CorpusChoice, fixtures: str) -> tuple[str, ...]:
 
 
 def open_corpus(
-    choice: CorpusChoice, corpus: str, watch: Watch, *, embedder: Embedder | None = None
+    choice: CorpusChoice, corpus: str, progress: ProgressCallback, *, embedder: Embedder | None = None
 ) -> IndexedCorpus:
     """The index of what `corpus_of` named: read from a store, or built now. Raises CceError.
 
@@ -158,7 +158,7 @@ def open_corpus(
         # Which files were left out of a store is unknown.
         return IndexedCorpus(choice.store, store.index, {}, notices, store.redaction)
     redaction = choice.redaction.redaction
-    return index_directory(corpus, watch, embedder=embedder, redaction=redaction, cache=choice.cache)
+    return index_directory(corpus, progress, embedder=embedder, redaction=redaction, cache=choice.cache)
 
 
 def _redaction_notices(path: str, store: Store, choice: RedactionChoice) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from cce.errors import UsageError
 from cce.labels.draft import PooledChunk, Queries, parse_queries, render_drafts
 from cce.quoting import on_one_line
 from cce.retrieval.corpus.membership import notices_of_read
-from cce.retrieval.indexing.directory import Watch
+from cce.retrieval.indexing.directory import ProgressCallback
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems import open_system
 from cce.usecases.corpora import CorpusChoice, corpus_of, likely_secrets, open_corpus
@@ -40,16 +40,16 @@ class DraftRun(NamedTuple):
     notices: tuple[str, ...]
 
 
-def run_draft(plan: DraftPlan, raw: bytes, watch: Watch) -> DraftRun:
+def run_draft(plan: DraftPlan, raw: bytes, progress: ProgressCallback) -> DraftRun:
     """Carry out `plan` for the queries that `raw` spells; raises CceError."""
     queries = parse_queries(raw, plan.source)
     if not queries.texts:
         raise UsageError(f"{on_one_line(plan.source)}: no query with a token, write one a line")
     place = corpus_of(plan.corpus)
-    indexed = open_corpus(plan.corpus, place, watch)
+    indexed = open_corpus(plan.corpus, place, progress)
     # A store does not say where its directory is, and a wrong place would show a judge the wrong text.
     corpus = _relative(place, plan.output) if indexed.is_directory else None
-    pools = pool_candidates(queries.texts, indexed.index, plan.backends, plan.k, watch)
+    pools = pool_candidates(queries.texts, indexed.index, plan.backends, plan.k, progress)
     text = render_drafts(queries.texts, pools, plan.k, corpus)
     read = {} if plan.source == STANDARD_STREAM else {plan.source: "file of queries"}
     notices = (*indexed.notices, *notices_of_read(indexed, read), *likely_secrets(indexed))
@@ -57,13 +57,13 @@ def run_draft(plan: DraftPlan, raw: bytes, watch: Watch) -> DraftRun:
 
 
 def pool_candidates(
-    queries: Sequence[str], index: Index, backends: Sequence[str], k: int, watch: Watch
+    queries: Sequence[str], index: Index, backends: Sequence[str], k: int, progress: ProgressCallback
 ) -> Iterator[list[PooledChunk]]:
     """For each query the first `k` chunks of every backend, each chunk once, in the order of the index."""
     systems = [open_system(name, index) for name in backends]
     positions = {chunk.chunk_id: position for position, chunk in enumerate(index.chunks)}
     for n_done, text in enumerate(queries):
-        watch("drafting", n_done, len(queries), "queries")
+        progress("drafting", n_done, len(queries), "queries")
         query = Query(text)
         found: dict[str, list[str]] = {}
         chunks: dict[str, Chunk] = {}

@@ -18,7 +18,7 @@ from cce.measurement.fixtures.notices import notices
 from cce.measurement.fixtures.reading import read_fixture_set
 from cce.measurement.matching.spans import LineWeights
 from cce.measurement.scoring import SetScorer
-from cce.retrieval.indexing.directory import IndexedCorpus, Watch
+from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems import open_system
 from cce.usecases.corpora import (
@@ -62,15 +62,15 @@ class Evaluation(NamedTuple):
     notices: tuple[str, ...]
 
 
-def evaluate(plan: Plan, watch: Watch, *, has_drilldown: bool = False) -> Evaluation:
+def evaluate(plan: Plan, progress: ProgressCallback, *, has_drilldown: bool = False) -> Evaluation:
     """Carry out `plan`; raises CceError if it cannot be measured.
 
     With `has_drilldown` the cases come with text of the corpus, and a notice counts likely secrets.
     """
     fixtures = read_fixture_set(plan.fixtures)
     corpus = corpus_of(plan.corpus, fixtures)
-    indexed = open_corpus(plan.corpus, corpus, watch)
-    measurement = measure_backends(plan, fixtures, indexed.index, watch)
+    indexed = open_corpus(plan.corpus, corpus, progress)
+    measurement = measure_backends(plan, fixtures, indexed.index, progress)
     report = report_on(plan, fixtures, corpus, indexed.index, measurement)
     report = report._replace(redaction=indexed.redaction)
     notices = all_notices(fixtures, indexed)
@@ -83,9 +83,11 @@ def evaluate(plan: Plan, watch: Watch, *, has_drilldown: bool = False) -> Evalua
     return Evaluation(report, cases, (*notices, *likely_secrets(indexed)))
 
 
-def measure_backends(plan: Plan, fixtures: FixtureSet, index: Index, watch: Watch) -> Measurement:
+def measure_backends(
+    plan: Plan, fixtures: FixtureSet, index: Index, progress: ProgressCallback
+) -> Measurement:
     """Rank and score every case on every backend of `plan`."""
-    rankings = rank_cases(plan.backends, index, fixtures.cases, watch)
+    rankings = rank_cases(plan.backends, index, fixtures.cases, progress)
     metrics = () if plan.evidence is None else plan.evidence.metrics
     scorer = SetScorer(fixtures, index.chunks, metrics, LineWeights(index.outer_chunks_of))
     return Measurement(rankings, tuple(scorer.score(name, ranked) for name, ranked in rankings.items()))
@@ -113,7 +115,7 @@ def _compare(a: BackendScore, b: BackendScore) -> Comparison:
 
 
 def rank_cases(
-    backends: Iterable[str], index: Index, cases: Sequence[Case], watch: Watch
+    backends: Iterable[str], index: Index, cases: Sequence[Case], progress: ProgressCallback
 ) -> dict[str, list[Ranking]]:
     """By backend one ranking a case, in case order.
 
@@ -122,7 +124,7 @@ def rank_cases(
     systems = [open_system(name, index) for name in backends]
     rankings: dict[str, list[Ranking]] = {system.name: [] for system in systems}
     for n_done, case in enumerate(cases):
-        watch("ranked", n_done, len(cases), "queries")
+        progress("ranked", n_done, len(cases), "queries")
         query = Query(case.query)
         for system in systems:
             rankings[system.name].append(system.rank(query, case.k))

@@ -23,7 +23,7 @@ from cce.measurement.matching.matches import AnchorTable, anchor_grades, match_c
 from cce.numerals import ordering_key
 from cce.quoting import on_one_line, quoted
 from cce.registry import unknown_name
-from cce.retrieval.indexing.directory import IndexedCorpus, Watch
+from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.systems import System, open_system
 from cce.usecases.corpora import CorpusChoice, corpus_notices, corpus_of, indexed_texts, open_corpus
 
@@ -51,13 +51,13 @@ class ExplainRun(NamedTuple):
     notices: tuple[str, ...]
 
 
-def run_explain(plan: ExplainPlan, watch: Watch) -> ExplainRun:
+def run_explain(plan: ExplainPlan, progress: ProgressCallback) -> ExplainRun:
     """Carry out `plan`; raises CceError."""
     fixtures = read_fixture_set(plan.fixtures)
     case, *others = cases_called(fixtures, plan.case_id)
     corpus = corpus_of(plan.corpus, fixtures)
-    indexed = open_corpus(plan.corpus, corpus, watch)
-    explanation = explain_case(fixtures, case, corpus, indexed, plan.backends, watch)
+    indexed = open_corpus(plan.corpus, corpus, progress)
+    explanation = explain_case(fixtures, case, corpus, indexed, plan.backends, progress)
     notices = (
         *corpus_notices(fixtures, indexed, {plan.fixtures: "fixture set"}),
         *([_repeated_id(plan.fixtures, case, others)] if others else []),
@@ -97,14 +97,14 @@ def explain_case(
     corpus: str,
     indexed: IndexedCorpus,
     backends: Iterable[str],
-    watch: Watch,
+    progress: ProgressCallback,
 ) -> CaseExplanation:
     """`case` of `fixtures` on every one of `backends`; `corpus` is named as given."""
     explainer = _Explainer(case, indexed)
     names = tuple(backends)
     explanations = []
     for n_done, name in enumerate(names):
-        watch("explained", n_done, len(names), "backends")
+        progress("explained", n_done, len(names), "backends")
         explanations.append(explainer.of_backend(name))
     index = indexed.index
     return CaseExplanation(

@@ -41,7 +41,7 @@ from cce.registry import unknown_name
 from cce.report.json.report_v2 import render_json
 from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.corpus.membership import notices_of_read
-from cce.retrieval.indexing.directory import IndexedCorpus, Watch
+from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.usecases.corpora import (
     NO_CHOICE,
     CorpusChoice,
@@ -97,13 +97,13 @@ class _Sources:
     old_redaction: Redaction = Redaction.STANDARD
 
 
-def run_gate(plan: GatePlan, watch: Watch) -> GateRun:
+def run_gate(plan: GatePlan, progress: ProgressCallback) -> GateRun:
     """Carry out `plan`; raises CceError if it cannot be measured or makes no sense."""
     sources = _read_sources(plan)
     fixtures = sources.fixtures
     measuring = _measuring_plan(plan, sources)
-    indexed = open_corpus(measuring.corpus, corpus_of(measuring.corpus, fixtures), watch)
-    measurement = measure_backends(measuring, fixtures, indexed.index, watch)
+    indexed = open_corpus(measuring.corpus, corpus_of(measuring.corpus, fixtures), progress)
+    measurement = measure_backends(measuring, fixtures, indexed.index, progress)
     gate, pair = _judge(plan, sources, measurement, indexed)
     cases = drill_down(fixtures.cases, measurement.rankings) if plan.has_drilldown else ()
     return GateRun(

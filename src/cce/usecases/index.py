@@ -9,7 +9,7 @@ from cce.domain.redaction import Redaction, RedactionChoice
 from cce.domain.summary import IndexingSummary
 from cce.errors import UsageError
 from cce.retrieval.embedding.checking import make_embedder
-from cce.retrieval.indexing.directory import Watch
+from cce.retrieval.indexing.directory import ProgressCallback
 from cce.retrieval.store.place import make_store_folder, store_beside
 from cce.retrieval.store.reading import require_store
 from cce.retrieval.store.summaries import summarize_indexing
@@ -41,7 +41,7 @@ def store_path(plan: IndexPlan) -> str:
     return store_beside(corpus_of(plan.corpus)) if plan.store is None else plan.store
 
 
-def run_index(plan: IndexPlan, watch: Watch) -> IndexRun:
+def run_index(plan: IndexPlan, progress: ProgressCallback) -> IndexRun:
     """Carry out `plan`; raises CceError, and what was at the path of the store is then untouched."""
     started = time.monotonic()
     corpus = _scrubbed_as_planned(plan)
@@ -49,7 +49,7 @@ def run_index(plan: IndexPlan, watch: Watch) -> IndexRun:
     require_store(path)
     embedder = make_embedder(plan.embedder)
     _ = embedder.dimension  # a model that does not answer is found out before the corpus is read
-    indexed = open_corpus(corpus, directory, watch, embedder=embedder)
+    indexed = open_corpus(corpus, directory, progress, embedder=embedder)
     if plan.store is None:
         make_store_folder(directory)
     n_bytes = write_store(

@@ -8,7 +8,7 @@ from cce.domain.findings import Lint
 from cce.labels.lint import lint_set
 from cce.measurement.fixtures.reading import stream_entries
 from cce.measurement.reports.reading import read_saved_report
-from cce.retrieval.indexing.directory import Watch
+from cce.retrieval.indexing.directory import ProgressCallback
 from cce.usecases.corpora import (
     CorpusChoice,
     corpus_notices,
@@ -34,11 +34,11 @@ class LintRun(NamedTuple):
     notices: tuple[str, ...]
 
 
-def run_lint(plan: LintPlan, watch: Watch) -> LintRun:
+def run_lint(plan: LintPlan, progress: ProgressCallback) -> LintRun:
     """Carry out `plan`; raises CceError. The set is streamed, so it may be larger than memory."""
     saved = None if plan.report is None else read_saved_report(plan.report)
     header = header_of(plan.fixtures)
-    indexed = open_corpus(plan.corpus, corpus_of(plan.corpus, header), watch)
+    indexed = open_corpus(plan.corpus, corpus_of(plan.corpus, header), progress)
     found = lint_set(plan.fixtures, stream_entries(plan.fixtures), indexed, indexed_texts(indexed), saved)
     read = {plan.fixtures: "fixture set"}
     if plan.report is not None:

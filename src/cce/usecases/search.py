@@ -8,7 +8,7 @@ from typing import NamedTuple
 from cce.domain.query import Query
 from cce.domain.ranking import Ranking
 from cce.domain.redaction import Redaction
-from cce.retrieval.indexing.directory import Watch
+from cce.retrieval.indexing.directory import ProgressCallback
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.store.place import store_beside
 from cce.retrieval.systems import open_system
@@ -34,10 +34,10 @@ class SearchRun(NamedTuple):
     notices: tuple[str, ...]
 
 
-def run_search(plan: SearchPlan, watch: Watch) -> SearchRun:
+def run_search(plan: SearchPlan, progress: ProgressCallback) -> SearchRun:
     """Carry out `plan`; raises CceError."""
     choice = with_store_beside(plan.corpus)
-    indexed = open_corpus(choice, corpus_of(choice), watch)
+    indexed = open_corpus(choice, corpus_of(choice), progress)
     ranking = search(indexed.index, plan.backend, plan.query, plan.k, use_graph=plan.use_graph)
     return SearchRun(ranking, choice.store, indexed.redaction, indexed.notices)
 

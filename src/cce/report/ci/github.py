@@ -1,9 +1,9 @@
-"""Full report in, GitHub workflow commands out: an error for each thing that makes a gate refuse.
+"""Full report in, GitHub workflow commands out: one error for each reason to refuse.
 
-What is wrong with one case, a critical one, stands on the line of that case in the set. A mean below its
-floor is no fault of any single case, so it has one error, at the top of the set: GitHub shows ten errors
-a step, which hundreds of cases would fill. The last line is a notice that says what the others are
-about, and the only one where nothing is refused or no gate was asked.
+A reason about critical cases gives one error on the line of each case in the set. A reason about the whole
+set, such as a mean below its floor, gives one error at the top of the set: GitHub shows ten errors per step,
+and hundreds of cases would hide the others. The last line is a notice with the headline; it is the only line
+if nothing is refused or no gate was asked.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _IN_PROPERTY = {**_IN_MESSAGE, ":": "%3A", ",": "%2C"}
 
 
 def render_github(full: FullReport) -> str:
-    """One command a line, with one final newline."""
+    """One command per line, with one final newline."""
     errors = [] if full.gate is None else [*_errors(full.gate, _path(full, full.gate))]
     return "\n".join([*errors, _notice(full)]) + "\n"
 
@@ -76,5 +76,5 @@ def command(name: str, properties: Mapping[str, str], message: str) -> str:
 
 
 def _escaped(text: str, by_sign: Mapping[str, str]) -> str:
-    # What GitHub reads comes first; all else that does not print is spelled out afterwards.
+    # Escapes of GitHub first (%0A for a line end); other control characters become `\\x1b` after that.
     return one_line("".join(by_sign.get(sign, sign) for sign in text))

@@ -1,8 +1,8 @@
 """Full report in, JUnit XML out: a suite per backend, a case per case, for the test tab of a CI server.
 
-Suites and classes name the policy, the set and the backend, so that two gates of one build stay apart.
-A bad score is a finding, so without a gate nothing fails. What a gate blocks fails in the suite of its
-candidate: at each case it names, or at a case of its own where it is about the whole set.
+Suites and classes name the policy, the set and the backend, so that two gates of one build stay apart. A bad
+score is a result, so without a gate nothing fails. A reason to block is a failure in the suite of the
+candidate: at each case it names, or at a test of its own if it is about the whole set.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element, indent, tostring
 
 from cce.domain.full_report import FullReport
 from cce.domain.gate import Reason
@@ -19,9 +19,6 @@ from cce.numerals import format_score
 from cce.quoting import shortened
 from cce.report.view.cells import first_rank
 from cce.report.view.rows import CaseRow, NamedScore, blocking_by_id, case_rows, columns
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
 
 NAME = "cce relevance"
 MAX_NAME = 200
@@ -33,21 +30,19 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 def render_junit(full: FullReport) -> str:
     """The report as JUnit XML, with one final newline."""
-    from xml.etree import ElementTree
-
     rows, reasons = case_rows(full), blocking_by_id(full.gate)
-    root = ElementTree.Element("testsuites", {"name": NAME})
+    root = Element("testsuites", {"name": NAME})
     for position, column in enumerate(columns(full)):
-        # A baseline was measured some other day: it is no test of this one.
+        # A baseline was measured earlier: it is no test of this run.
         if full.gate is None or column.score is full.gate.candidate:
             root.append(_suite(suite_name(full, column), position, rows, reasons))
     _count(root, list(root))
-    ElementTree.indent(root)
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+    indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
 
 
 def suite_name(full: FullReport, column: NamedScore) -> str:
-    """What was measured: `eval/gate.toml: eval/code.jsonl: hybrid`, without what there is not."""
+    """What was measured: `eval/gate.toml: eval/code.jsonl: hybrid`, without the parts that are missing."""
     policy = None if full.gate is None else full.gate.policy.path
     return ": ".join(part for part in (policy, full.fixtures_path, column.name) if part)
 
@@ -55,7 +50,6 @@ def suite_name(full: FullReport, column: NamedScore) -> str:
 def _suite(
     name: str, position: int, rows: Sequence[CaseRow], reasons: Mapping[str | None, Sequence[Reason]]
 ) -> Element:
-    from xml.etree.ElementTree import Element
 
     suite = Element("testsuite", {"name": _name(name)})
     for row in rows:
@@ -78,7 +72,7 @@ def _case(suite: str, row: CaseRow, score: CaseScore, reasons: Sequence[Reason])
 
 
 def _rule(suite: str, reason: Reason) -> Element:
-    """A test for what no single case is to blame for, such as a mean below its floor."""
+    """A test for a reason about the whole set, such as a mean below its floor."""
     about = [reason.rule.value, reason.metric, reason.tag]
     test = _test(suite, f"gate: {' '.join(part for part in about if part)}")
     test.append(_failure(reason, [reason]))
@@ -86,7 +80,6 @@ def _rule(suite: str, reason: Reason) -> Element:
 
 
 def _test(suite: str, name: str) -> Element:
-    from xml.etree.ElementTree import Element
 
     return Element("testcase", {"classname": _name(suite), "name": _name(name)})
 
@@ -104,7 +97,6 @@ def _figures(row: CaseRow, score: CaseScore) -> str:
 
 
 def _element(tag: str, text: str) -> Element:
-    from xml.etree.ElementTree import Element
 
     element = Element(tag)
     element.text = xml_text(text)
@@ -112,14 +104,14 @@ def _element(tag: str, text: str) -> Element:
 
 
 def _count(parent: Element, children: Sequence[Element]) -> None:
-    """Set how many tests and failures `parent` holds: those of suites, or one a test."""
+    """Set how many tests and failures `parent` holds: the sum over suites, or one per test."""
     tests = sum(int(child.get("tests", "1")) for child in children)
     failures = sum(int(child.get("failures", "0")) or len(child.findall("failure")) for child in children)
     parent.attrib.update({"tests": str(tests), "failures": str(failures), "errors": "0"})
 
 
 def _name(text: str) -> str:
-    """`text` as a name; servers know a test by it, so one that is cut ends in a digest of the whole."""
+    """`text` as a name. Servers identify a test by it, so one that is cut ends in a digest of the whole."""
     if len(text) <= MAX_NAME:
         return xml_text(text)
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]

@@ -17,10 +17,12 @@ from cce.report.view.changes import Change
 
 PLOT_HEIGHT = 112
 
+# Shares of the width: one bar at most, and the gap that stands for all ties.
 _WIDEST_BAR = 0.04
 _TIED_SHARE = 0.14
-_TITLED_BARS = 250
-# Falls, ties and rises of nice round extents: the first that holds all of a chart is its scale.
+# A bar narrower than 0.4 % of the width is too thin to point at, so titles would only add bytes.
+MAX_TITLED_BARS = 250
+# Half widths of a scale around 0: the first one that holds all values of a chart is used.
 _EXTENTS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75)
 
 
@@ -73,13 +75,13 @@ def strip(
 
 
 def extent_of(values: Sequence[float | None]) -> float:
-    """The half width of a scale around 0 that holds all of `values`."""
+    """The half width of a scale around 0 that holds all `values`."""
     most = max((abs(value) for value in values if value is not None), default=0.0)
     return next((extent for extent in _EXTENTS if extent >= most), 1.0)
 
 
 def extent_text(extent: float) -> str:
-    """The end of a scale as its tick spells it: the extents have two decimals."""
+    """The end of a scale as its tick shows it: all of _EXTENTS have two decimals."""
     return format_score(extent)[:4]
 
 
@@ -96,7 +98,7 @@ def delta_plot(change: Change, ids: Sequence[str], per_case: Sequence[float | No
         _bar(rank, position, delta, extent, slot, start + (tied if rank >= n_worse else 0.0))
         for rank, (position, delta) in enumerate(moved)
     ]
-    titled = bars if len(bars) > _TITLED_BARS else [_titled(bar, ids, per_case) for bar in bars]
+    titled = bars if len(bars) > MAX_TITLED_BARS else [_titled(bar, ids, per_case) for bar in bars]
     tied_x = percent(start + slot * n_worse + tied / 2) if tied else None
     return DeltaPlot(change.metric, change, extent_text(extent), tuple(titled), tied_x)
 

@@ -1,4 +1,4 @@
-"""Full report in, the facts of the HTML page out: texts and places, ready for the template to mark up.
+"""Full report in, the facts of the HTML page out: texts and places, ready for the template.
 
 The template has no arithmetic and this module no markup. Figures are text from here on, and a place on
 a chart is a percentage.

@@ -1,8 +1,8 @@
 """Full report in, what the page's script needs out: compact JSON that is safe inside a script element.
 
-Paths, kinds and chunks are stored once and named by position, scores as integers of 1e-6, so that
-60,000 results stay within a few megabytes. First lines have a budget of their own: in a large report
-they are cut shorter for all chunks alike.
+Paths, kinds and chunks are stored once and referred to by position, scores as integers of 1e-6, so that
+60,000 results stay within a few megabytes. First lines have a budget of their own: in a large report the
+first lines of every chunk are cut shorter.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def payload(full: FullReport, rows: Sequence[CaseRow], names: Sequence[str]) -> 
 
 
 def _embedded(fields: Mapping[str, object]) -> str:
-    """JSON that neither ends the element it stands in nor holds what a page must not show as it is."""
+    r"""JSON that cannot end its script element: `<` is `\u003c`; control characters are escaped as well."""
     text = one_line_in_json(json.dumps(fields, ensure_ascii=False, separators=(",", ":"), allow_nan=False))
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -72,7 +72,7 @@ def _compared(rows: Sequence[CaseRow], metrics: Iterable[str]) -> list[str]:
 
 
 class _Numbers(Generic[T]):
-    """Hands out a position for each new value, and the same one for a value seen before."""
+    """A position for each new value, and the same one for a value seen before."""
 
     def __init__(self) -> None:
         self._positions: dict[T, int] = {}

@@ -1,10 +1,10 @@
 """Full report in, a pull-request comment in GitHub's Markdown out: the verdict first, never too long.
 
-Whatever a set or a policy says is foreign text: it stands in `<code>`, every sign that Markdown or
-GitHub could read spelled as a character reference. Inside `<code>` no @mention, #number or emoji is
-made, and unlike a backtick span it needs no fence that the text could close, nor breaks a table row.
-Addresses need more: GFM makes links of `www.`, `http://` and `a@b.c` in any text, also in that of a
-`<code>` and after references are resolved (GFM spec 6.9), so something invisible stands in each.
+Text from a set or a policy stands in `<code>`, and every character with a meaning in Markdown or on GitHub is
+a character reference. Inside `<code>` GitHub makes no @mention, #number or emoji. A backtick span would need
+a fence that the text cannot close, and could break a table row. Addresses need more: GFM makes links of
+`www.`, `http://` and `a@b.c` in any text, also inside `<code>` and after references are resolved (GFM spec
+6.9, github.github.com/gfm), so an invisible break stands in each.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _MARKS = {Tone.GOOD: "✅", Tone.CAUTION: "⚠️", Tone.BAD: "❌", Tone.PLAIN:
 
 
 def render_markdown(full: FullReport) -> str:
-    """The report as Markdown, with one final newline; what was cut to keep it short is said."""
+    """The report as Markdown, with one final newline; it says what was cut to keep it short."""
     blocks = [MARKDOWN_MARK, _verdict(full), _means(full)]
     closing = [block for block in (_in_words(full.report.evidence), _reproduce(full)) if block]
     room = MAX_CHARACTERS - _RESERVED - _length([*blocks, *closing])
@@ -68,13 +68,13 @@ def render_markdown(full: FullReport) -> str:
 
 
 def code(text: str) -> str:
-    """Foreign text as code that reads as it was written, on one line and cut to a sane length."""
+    """Foreign text as code: readable as written, on one line, at most MAX_NAME characters."""
     shown = _ADDRESS.sub(rf"\g<0>{_BREAK}", _start(text, MAX_NAME))
     return f"<code>{escape(shown).replace(_BREAK, _BREAK_IN_CODE)}</code>"
 
 
 def escape(text: str) -> str:
-    """`text` with every sign that could mean something to Markdown as a character reference."""
+    """`text` with every character that has a meaning in Markdown as a character reference."""
     return _MEANINGFUL.sub(lambda found: f"&#{ord(found[0])};", text)
 
 
@@ -120,7 +120,7 @@ def _means(full: FullReport) -> str:
 
 
 def _change_table(sides: tuple[str, str], found: Sequence[Change]) -> list[str]:
-    """The table, and where its intervals are of two sorts which is which."""
+    """The table, and a line that explains its intervals if they are of two kinds."""
     has_verdict = any(change.verdict is not None for change in found)
     header = ("metric", *map(code, sides), "delta", "95% CI", "better", "worse", "tied")
     rows = ((*_change_cells(each), *([each.verdict or ""] if has_verdict else [])) for each in found)
@@ -142,7 +142,7 @@ def _change_cells(each: Change) -> Sequence[str]:
 
 
 def _cases(full: FullReport, room: int) -> str | None:
-    """The cases that moved or, where nothing was compared, those for which nothing was found."""
+    """The cases that moved; without a comparison, the cases without a relevant result."""
     rows = case_rows(full)
     if full.report.comparison is None:
         missed = [row for row in rows if row.is_missed]
@@ -181,7 +181,7 @@ def _ranks(row: CaseRow) -> str:
 def _case_table(
     title: str, header: Sequence[str], cells: Sequence[Sequence[str]], room: int, n_left: int
 ) -> str | None:
-    """A table of as many cases as there is room for, folded where it is long; None for no case."""
+    """A table of as many cases as fit into `room`, folded if it is long; None for no case."""
     if not cells:
         return None
     shown, n_cut = _fitting(_table(header, cells, n_left), room - 300)

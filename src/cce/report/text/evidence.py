@@ -106,7 +106,7 @@ def _sight_cells(each: DifferenceEvidence) -> Sequence[str]:
 
 
 def _strips(compare: ComparisonEvidence) -> Iterator[list[str]]:
-    """Which cases moved, a mark a case; nothing for a set too large to be read like that."""
+    """Which cases moved, one mark per case; nothing for more than _MAX_STRIP_CASES cases."""
     strips = {name: _strip(each.per_case) for name, each in compare.metrics.items()}
     if any(len(lines) > _MAX_STRIP_CASES // _STRIP_WIDTH for lines in strips.values()):
         return
@@ -120,7 +120,7 @@ def _strips(compare: ComparisonEvidence) -> Iterator[list[str]]:
 
 
 def _strip(deltas: Sequence[float | None]) -> list[str]:
-    """Lines of marks, in groups of ten so that a case can be counted out."""
+    """Lines of marks in groups of ten, so that a reader can find the n-th case: `+..-....+. ....`."""
     marks = "".join(_UNDEFINED_MARK if delta is None else _MARKS[direction(delta)] for delta in deltas)
     groups = [marks[start : start + 10] for start in range(0, len(marks), 10)]
     per_line = _STRIP_WIDTH // 10

@@ -28,7 +28,7 @@ _FATES: dict[Fate, str] = {
 
 
 def render_explanation_text(explanation: CaseExplanation) -> str:
-    """The case, its anchors, and a block for each backend."""
+    """The case, its anchors, and one block per backend."""
     blocks = [_heading(explanation), _anchors(explanation.anchors)]
     for backend in explanation.backends:
         blocks += _backend(backend, explanation)
@@ -108,7 +108,7 @@ def _hits(hits: Sequence[MatchedHit]) -> list[str]:
 
 
 def _origin(account: AccountedHit) -> Iterator[str]:
-    """What a score is made of, unless it has a row in the table of parts or is a single figure."""
+    """How a score adds up, unless it has a row in the table of parts or is a single figure."""
     if isinstance(account.parts, GraphParts):
         cosine = format_score(account.parts.cosine)
         yield f"from the graph: a neighbour of {one_line(account.parts.seed)}, cosine {cosine}"

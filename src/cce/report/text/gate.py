@@ -1,4 +1,4 @@
-"""A gate's answer in, the lines for a terminal out: the outcome first, then a line per reason."""
+"""A gate's answer in, the lines for a terminal out: the outcome first, then one line per reason."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ _N_PATHS_SHOWN = 5
 
 
 def render_indexing_text(summary: IndexingSummary) -> str:
-    """One line a fact, labels aligned."""
+    """One line per fact, labels aligned."""
     rows = [
         ("indexed", f"{summary.n_files} files of {summary.directory}"),
         ("chunks", f"{summary.n_chunks} (about {summary.n_tokens} tokens)"),
@@ -27,7 +27,7 @@ def render_indexing_text(summary: IndexingSummary) -> str:
 
 
 def render_store_text(summary: StoreSummary) -> str:
-    """One line a fact, labels aligned."""
+    """One line per fact, labels aligned."""
     model = "" if summary.embedder_model is None else f" ({summary.embedder_model})"
     rows = [
         ("store", f"{summary.store} ({_size(summary.n_bytes)}, format {summary.format_version})"),
@@ -59,7 +59,7 @@ def render_cache_cleared(folder: str, n_corpora: int, n_bytes: int) -> str:
 
 
 def _redact_rows(redaction: Redaction) -> list[tuple[str, str]]:
-    """What is said of the strict rules; the standard ones go without saying."""
+    """One row for the strict rules; the standard rules are not shown."""
     return [("redact", redaction.value)] if redaction is Redaction.STRICT else []
 
 

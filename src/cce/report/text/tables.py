@@ -1,4 +1,4 @@
-"""How a table of text is laid out: one way to align, one way to keep a name on its line."""
+"""How a table of text is laid out."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _NAME_WIDTH = 10
 
 
 def row(name: str, cells: Iterable[str], widths: Iterable[int], name_width: int = _NAME_WIDTH) -> str:
-    """A line of columns as wide as told; a name too long for its column pushes the rest."""
+    """One line with columns of the given widths; a name too long for its column pushes the rest."""
     aligned = (f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
     return f"  {one_line(name):<{name_width}}{''.join(aligned)}"
 
 
 def align(rows: Sequence[Sequence[str]], n_left: int) -> list[str]:
-    """Lines of columns as wide as their widest cell, the first `n_left` left aligned, the others right."""
+    """Lines with columns as wide as their widest cell, the first `n_left` left aligned, the others right."""
     cells = [[one_line(cell) for cell in each] for each in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [_aligned(each, widths, n_left) for each in cells]

@@ -1,6 +1,6 @@
-"""One figure in, the text of its cell out: what every format for people writes alike.
+"""One figure in, the text of its cell out, the same in every format for people.
 
-What a reader cannot be given is `n/a`: a mean over no case, bounds of a single case.
+An undefined figure is `n/a`: a mean over no case, the bounds of a single case.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Full report in, its headline and one line per compared metric out, for the formats that people read.
 
-What an evidence holds goes before what a t-test says; nothing is computed but counts of what moved.
+Evidence takes precedence over the t-test. Nothing is computed but the counts of cases that moved.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cce.report.view.rows import columns, compared_names
 
 
 class Tone(StrEnum):
-    """What a reader should feel before reading."""
+    """The colour and sign of a headline."""
 
     GOOD = "good"
     CAUTION = "caution"
@@ -44,7 +44,7 @@ _WORST_FIRST = (Tone.BAD, Tone.GOOD, Tone.CAUTION, Tone.PLAIN)
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """What the page says first: `title` stands large, `subtitle` below it."""
+    """The first thing a reader sees: a title, and a subtitle below it."""
 
     tone: Tone
     title: str
@@ -154,7 +154,7 @@ def _weighed(metric: str, weighed: DifferenceEvidence, evidence: Evidence) -> Ch
 
 
 def _verdicts(metrics: Mapping[str, DifferenceEvidence]) -> str:
-    """`MRR regressed; P@k, recall inconclusive`: the verdicts that occur, in the order they are decided."""
+    """`MRR regressed; P@k, recall inconclusive`: the verdicts that occur, in the order of Verdict."""
     groups = []
     for verdict in Verdict:
         names = [label(name) for name, each in metrics.items() if each.verdict is verdict]

@@ -1,7 +1,7 @@
-"""Full report in, one row per case out: what every table of cases shows, put side by side.
+"""Full report in, one row per case out: what every table of cases shows.
 
-Scores, deltas and drill-downs come in the order of their own cases; here they meet by position where
-that order is the same, else by id. Columns are named so that no two look alike.
+Scores, deltas and drill-downs are in the order of their own cases. They are paired by position if the ids are
+the same, else by id. No two columns have the same name.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def columns(full: FullReport) -> tuple[NamedScore, ...]:
 
 
 def compared_names(full: FullReport) -> tuple[str, str] | None:
-    """What the sides of the comparison are called, told apart where a baseline has its backend's name."""
+    """The names of both sides; `baseline:NAME` for a baseline of the same name as its candidate."""
     comparison = full.report.comparison
     if comparison is None:
         return None
@@ -85,7 +85,7 @@ def case_rows(full: FullReport) -> list[CaseRow]:
 def blocking_by_id(gate: GateReport | None) -> Mapping[str | None, Sequence[Reason]]:
     """Case id -> the reasons that block because of it; under None those that name no case.
 
-    To a strict gate a reason to review is one to refuse, and no report may look greener than the exit code.
+    A strict gate refuses for a reason to review as well: no report looks better than the exit code.
     """
     by_id: defaultdict[str | None, list[Reason]] = defaultdict(list)
     for reason in refusing(gate):
@@ -107,7 +107,7 @@ def has_moved(row: CaseRow) -> bool:
 
 
 def shown_metrics(full: FullReport) -> tuple[str, ...]:
-    """The metrics that every case has a figure for, the most telling one first."""
+    """The metrics that every case has a figure for; FIRST_SHOWN leads if it was asked for."""
     family = () if full.report.evidence is None else full.report.evidence.options.metrics
     asked = [metric for metric in family if metric in METRICS] or [*METRICS]
     first = FIRST_SHOWN if FIRST_SHOWN in asked else asked[0]
@@ -134,7 +134,7 @@ def _cases(score: BackendScore) -> Sequence[CaseScore]:
 
 
 def _aligned(ids: Sequence[str], found: Sequence[str], values: Sequence[T]) -> Sequence[T | None]:
-    """One of `values` per id; by position if both say the same ids, which may then repeat."""
+    """One of `values` per id; by position if the ids are equal, and only then they may repeat."""
     if ids == found:
         return values
     by_id = dict(zip(found, values, strict=True))

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _BATCH = 64
 
-Watch = Callable[[str, int, int, str], None]
-"""Told how far the work is: verb, number done, number of all, noun."""
+ProgressCallback = Callable[[str, int, int, str], None]
+"""Called as the work goes on: verb, number done, number of all, noun."""
 
 
 class IndexedCorpus:
@@ -72,7 +72,7 @@ class IndexedCorpus:
 
 def index_directory(
     directory: str,
-    watch: Watch,
+    progress: ProgressCallback,
     *,
     embedder: Embedder | None = None,
     redaction: Redaction = Redaction.STANDARD,
@@ -86,33 +86,33 @@ def index_directory(
     walked = walk(directory)
     n_files = len(walked.paths)
 
-    def told(n_done: int) -> None:
-        watch("indexing", n_done, n_files, "files")
+    def file_progress(n_done: int) -> None:
+        progress("indexing", n_done, n_files, "files")
 
     if redaction is Redaction.OFF:
         cache = None
     known = None if cache is None else cache.load(directory, redaction)
     if known is None:
-        processed = _process(directory, walked.paths, redaction, told)
+        processed = _process(directory, walked.paths, redaction, file_progress)
         segment, skipped = processed.segment, processed.skipped
     else:
-        segment, skipped = _process_changed(directory, walked.paths, known, redaction, told)
+        segment, skipped = _process_changed(directory, walked.paths, known, redaction, file_progress)
     if cache is not None and segment is not known:
         cache.save(directory, segment, redaction)
     index = SegmentIndex(segment, embedder or HashEmbedder(), root=directory)
     if not isinstance(index.embedder, HashEmbedder):
-        index = SegmentIndex(segment, index.embedder, _embed_all(index, watch), directory)
+        index = SegmentIndex(segment, index.embedder, _embed_all(index, progress), directory)
     return IndexedCorpus(directory, index, {**walked.skipped, **skipped}, walked.notices, redaction)
 
 
 def _process(
-    directory: str, paths: Sequence[str], redaction: Redaction, told: Callable[[int], None]
+    directory: str, paths: Sequence[str], redaction: Redaction, progress: Callable[[int], None]
 ) -> Processed:
     from cce.retrieval.indexing.workers import (
         process_files,  # where nothing changed, nothing is cut into chunks
     )
 
-    return process_files(directory, paths, redaction, told)
+    return process_files(directory, paths, redaction, progress)
 
 
 def _process_changed(
@@ -120,7 +120,7 @@ def _process_changed(
     paths: Sequence[str],
     known: Segment,
     redaction: Redaction,
-    told: Callable[[int], None],
+    progress: Callable[[int], None],
 ) -> tuple[Segment, Mapping[str, SkipReason]]:
     """The segment of `paths`, with what is unchanged taken from `known`, and why some are not in it.
 
@@ -131,7 +131,7 @@ def _process_changed(
     changed: list[str] = []
     skipped: dict[str, SkipReason] = {}
     for n_done, path in enumerate(paths):
-        told(n_done)
+        progress(n_done)
         text = read_raw(directory, path, redaction)
         if isinstance(text, SkipReason):
             skipped[path] = text
@@ -141,18 +141,18 @@ def _process_changed(
             changed.append(path)
     if not changed and len(unchanged) == len(digests):
         return known, skipped
-    processed = _process(directory, changed, redaction, told)
+    processed = _process(directory, changed, redaction, progress)
     return merge_segments(known, unchanged, processed.segment), {**skipped, **processed.skipped}
 
 
-def _embed_all(index: Index, watch: Watch) -> FloatMatrix:
+def _embed_all(index: Index, progress: ProgressCallback) -> FloatMatrix:
     """A model takes its time: ask it batch by batch, so that the user sees it work."""
     import numpy as np
 
     n_chunks = len(index.chunks)
     blocks = [np.empty((0, index.embedder.dimension))]
     for start in range(0, n_chunks, _BATCH):
-        watch("embedding", start, n_chunks, "chunks")
+        progress("embedding", start, n_chunks, "chunks")
         blocks.append(index.embedder.embed([chunk.content for chunk in index.chunks[start : start + _BATCH]]))
     embeddings: FloatMatrix = np.concatenate(blocks)
     return embeddings

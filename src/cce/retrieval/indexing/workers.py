@@ -84,9 +84,9 @@ class Processed(NamedTuple):
 
 
 def process_files(
-    root: str, paths: Sequence[str], redaction: Redaction, told: Callable[[int], None]
+    root: str, paths: Sequence[str], redaction: Redaction, progress: Callable[[int], None]
 ) -> Processed:
-    """Index `paths`, which are in byte order; `told` hears how many files are done.
+    """Index `paths`, which are in byte order; `progress` is called with the number of files done.
 
     Raises GrammarError, and CorpusError if a worker process dies or a file takes too long to parse.
     """
@@ -100,8 +100,8 @@ def process_files(
     batches = [Batch(root, group, redaction, count_tokens, parse_seconds) for group in _group(paths, sizes)]
     n_processes = min(_n_processors(), len(batches), _MAX_PROCESSES)
     if n_processes < 2 or sum(sizes) < _MIN_BYTES:
-        return _join(_process_here(batches, told))
-    return _join(_process_together(batches, n_processes, told))
+        return _join(_process_here(batches, progress))
+    return _join(_process_together(batches, n_processes, progress))
 
 
 def process_batch(batch: Batch, patience: float = PATIENCE_SECONDS) -> Processed:
@@ -139,17 +139,17 @@ def _with_slow(processed: Processed, slow: Batch) -> Processed:
     return Processed(merged, {**processed.skipped, **late.skipped})
 
 
-def _process_here(batches: Sequence[Batch], told: Callable[[int], None]) -> list[Processed]:
+def _process_here(batches: Sequence[Batch], progress: Callable[[int], None]) -> list[Processed]:
     parts, n_done = [], 0
     for batch in batches:
-        told(n_done)
+        progress(n_done)
         parts.append(process_batch(batch))
         n_done += len(batch.paths)
     return parts
 
 
 def _process_together(
-    batches: Sequence[Batch], n_processes: int, told: Callable[[int], None]
+    batches: Sequence[Batch], n_processes: int, progress: Callable[[int], None]
 ) -> list[Processed]:
     """The results of `batches` in order, from this process and `n_processes - 1` others."""
     context = _context()
@@ -157,14 +157,14 @@ def _process_together(
         counter = context.Value("q", 0)
         team = _Team(context)
     except (ImportError, OSError):  # systems without shared semaphores, or with none left
-        return _process_here(batches, told)
+        return _process_here(batches, progress)
     workers: list[_Worker] = []
     try:
         with contextlib.suppress(OSError):  # no memory or no number left for one more: it takes longer
             workers += (team.start(batches, counter) for _ in range(n_processes - 1))
         results: dict[int, Processed] = {}
         for position in _take(counter, len(batches)):
-            told(sum(len(batch.paths) for batch in batches[:position]))
+            progress(sum(len(batch.paths) for batch in batches[:position]))
             results[position] = process_batch(batches[position])
         for worker in workers:
             results.update(worker.results())

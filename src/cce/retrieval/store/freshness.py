@@ -7,12 +7,12 @@ from collections.abc import Hashable, Mapping
 from cce.domain.redaction import Redaction
 from cce.domain.summary import Freshness
 from cce.retrieval.corpus.source_files import SourceFile, read_source, walk
-from cce.retrieval.indexing.directory import Watch, index_directory, text_digest
+from cce.retrieval.indexing.directory import ProgressCallback, index_directory, text_digest
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.store.reading import Store
 
 
-def compare_with_directory(store: Store, directory: str, watch: Watch) -> Freshness:
+def compare_with_directory(store: Store, directory: str, progress: ProgressCallback) -> Freshness:
     """Compare every file of `directory` with what `store` has of it; raises CorpusError.
 
     A store without digests (of another producer) is compared by chunks, imports and token counts.
@@ -21,10 +21,10 @@ def compare_with_directory(store: Store, directory: str, watch: Watch) -> Freshn
     current: Mapping[str, Hashable]
     if store.file_digests is not None:
         stored = store.file_digests
-        current = _directory_digests(directory, watch, store.redaction)
+        current = _directory_digests(directory, progress, store.redaction)
     else:
         stored = _file_records(store.index)
-        current = _file_records(index_directory(directory, watch).index)
+        current = _file_records(index_directory(directory, progress).index)
     return Freshness(
         directory=directory,
         new=tuple(sorted(current.keys() - stored.keys())),
@@ -35,11 +35,11 @@ def compare_with_directory(store: Store, directory: str, watch: Watch) -> Freshn
     )
 
 
-def _directory_digests(directory: str, watch: Watch, redaction: Redaction) -> dict[str, str]:
+def _directory_digests(directory: str, progress: ProgressCallback, redaction: Redaction) -> dict[str, str]:
     paths = walk(directory).paths
     digests: dict[str, str] = {}
     for n_done, path in enumerate(paths):
-        watch("comparing", n_done, len(paths), "files")
+        progress("comparing", n_done, len(paths), "files")
         source = read_source(directory, path, redaction)
         if isinstance(source, SourceFile):
             digests[path] = text_digest(source.text)
