@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cce.domain.ranking import Chunk
+from cce.domain.redaction import STANDARD
 from cce.retrieval.indexing.directory import ProgressCallback
 from cce.usecases.corpora import CorpusChoice, corpus_of, open_corpus
 
@@ -20,5 +21,7 @@ class ChunkList(NamedTuple):
 
 def list_chunks(corpus: CorpusChoice, progress: ProgressCallback) -> ChunkList:
     """The chunks of the directory that `corpus` names; raises CceError."""
+    # Other implementations know the standard rules only, whatever CCE_REDACT says.
+    corpus = corpus._replace(redaction=STANDARD)
     indexed = open_corpus(corpus, corpus_of(corpus), progress)
     return ChunkList(indexed.index.chunks, len(indexed.index.positions_by_file), indexed.notices)
