@@ -107,8 +107,8 @@ def test_of_an_id_used_twice_the_first_is_explained_and_the_rest_named(folder: P
     done = run_cce("explain", "set.jsonl", "login", "--json", cwd=folder)
     assert (explained(done)["line"], explained(done)["query"]) == (2, "user login")
     assert done.stderr == (
-        b"warning: set.jsonl: the id 'login' stands also in line 3, 5; explained is the case of line 2,"
-        b" give each its own id\n"
+        b"warning: set.jsonl: 3 cases have the id 'login' (lines 2, 3, 5); the first is explained, give each"
+        b" case its own id\n"
     )
 
 

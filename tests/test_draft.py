@@ -141,7 +141,7 @@ def test_no_query_makes_no_draft(tmp_path: Path, corpus: Path, run_cce: Run, que
     arguments = ("fixtures", "draft", "--from", "-", "--dir", "src", "-o", "new.jsonl")
     done = run_cce(*arguments, cwd=tmp_path, stdin=queries)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert done.stderr == b"error: -: no query with a token, write one a line\n"
+    assert done.stderr == b"error: -: no query with a token, write one query per line\n"
     assert not (tmp_path / "new.jsonl").exists()
 
 

@@ -196,7 +196,7 @@ def test_k_is_a_positive_integer_and_nothing_like_it(raw: bytes, shown: str) -> 
         (b"01", "invalid JSON"),
         (b"+1", "invalid JSON"),
         (b"'5'", "double quotes"),
-        (b"5,", "a comma too many"),
+        (b"5,", "an extra comma"),
         (b'"\t"', "a raw control character"),
         (b'"\\x"', "an unknown escape"),
     ],

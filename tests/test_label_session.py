@@ -210,7 +210,7 @@ def test_the_end_of_the_input_ends_the_session_and_open_cases_are_named(folder: 
 def test_lines_that_are_gone_are_said_to_be(folder: Path, run_cce: Run) -> None:
     (folder / "src" / "a.py").write_bytes(b"")
     done = run_cce("fixtures", "label", "set.jsonl", cwd=folder, stdin=b"q\n")
-    assert b"(the corpus has these lines no more)" in done.stdout
+    assert b"(the corpus no longer has these lines)" in done.stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo terminals")

@@ -301,7 +301,9 @@ def test_lines_of_six_hundred_digits_match_nothing_and_break_nothing() -> None:
 def test_what_the_set_can_detect_follows_from_its_number_of_cases(bench: Bench) -> None:
     # n = 10: 1.00 sd, which at sd 0.25 is a quarter.
     found = bench.lint(*({} for _ in range(10)))
-    assert found.findings[-1].message.startswith("10 cases find a mean difference of 0.249")
+    assert found.findings[-1].message.startswith(
+        "minimum detectable effect of 10 cases at 80% power: a mean difference of 0.249"
+    )
     assert "one case can detect no difference" in bench.lint({}).findings[-1].message
 
 
@@ -313,7 +315,9 @@ def test_a_report_shows_the_spread_that_was_measured(bench: Bench, tmp_path: Pat
     report = tmp_path / "report.json"
     report.write_text(render_report(evaluate(plan, unwatched).report))
     message = bench.lint(*cases, report=str(report)).findings[-1].message
-    assert message.startswith(f"between bm25 and vector in {report}, 2 cases find precision_at_k ")
+    assert message.startswith(
+        f"minimum detectable effects of 2 cases between bm25 and vector in {report}: precision_at_k "
+    )
     assert message.count("(sd 0.") == 4
 
 

@@ -32,6 +32,7 @@ PAGES = (
     INDEX,
     *sorted(set((ROOT / "eval").glob("*.md")) - {INDEX}),
     ROOT / "eval/benchmarks/README.md",
+    ROOT / "eval/hardening/README.md",
 )
 
 GLOSSARY = (

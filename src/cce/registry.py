@@ -28,7 +28,7 @@ _OUR_PACKAGE = "cce-relevance"
 class Registry(Generic[T]):
     """Strategies of one sort by name, built-in ones first, then the entry points of `group`.
 
-    A name has one owner: whoever asks for one that two packages offer may mean either strategy, and hears so.
+    A name has one owner. One that two packages offer is an error that names both: either may be meant.
     """
 
     def __init__(self, noun: str, builtin: Mapping[str, str], group: str) -> None:
@@ -116,7 +116,7 @@ def _is_offered_anything(group: str) -> bool:
 
 @cache
 def _entry_points(folder: str) -> str:
-    """What the packages installed in `folder` say of their entry points, as they say it."""
+    """The texts of all `entry_points.txt` of the packages installed in `folder`."""
     texts = []
     with suppress(OSError):
         for name in os.listdir(folder or os.curdir):
@@ -128,7 +128,7 @@ def _entry_points(folder: str) -> str:
 
 
 def ask_plug_in(culprit: str, error: type[CceError], call: Callable[..., T], *arguments: object) -> T:
-    """What `call(*arguments)` returns; whatever a plug-in raises is told as the failure of `culprit`."""
+    """What `call(*arguments)` returns; what a plug-in raises becomes an `error` that names `culprit`."""
     try:
         return call(*arguments)
     except (CceError, MemoryError):
@@ -165,7 +165,7 @@ def unknown_name(noun: str, name: str, known: Iterable[str]) -> str:
 
 def nearest_name(name: str, known: Sequence[str]) -> str | None:
     """The known name that was most likely meant: the same in another case, else one spelled alike."""
-    import difflib  # only a slip of the pen needs it
+    import difflib  # only for a name that is misspelled
 
     alike = [each for each in known if each.casefold() == name.casefold()]
     nearest = alike or difflib.get_close_matches(name, known, n=1)

@@ -36,7 +36,7 @@ Names = str | Iterable[str]
 
 @dataclass(frozen=True, slots=True)
 class ReportResult:
-    """A report, and warnings about it: one line each."""
+    """A report, and warnings about it as one line each."""
 
     report: Report
     notices: tuple[str, ...]
@@ -57,7 +57,7 @@ class ReportResult:
 
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """The answer of a gate, and warnings about it: one line each."""
+    """The answer of a gate, and warnings about it as one line each."""
 
     gate: GateReport
     notices: tuple[str, ...]
@@ -125,7 +125,7 @@ def evaluate(
             raise UsageError(f"compare takes two different backends, got {', '.join(names)}")
     if evidence is not None:
         for metric in evidence.metrics:
-            metric_called(metric)  # an unknown one is told before time is spent on measuring
+            metric_called(metric)  # an unknown name fails before anything is measured
     corpus = choose_corpus(_path(directory), _path(store), redact, is_cached=use_cache)
     plan = Plan(os.fspath(fixtures), names, compare is not None, corpus, evidence)
     evaluation = carry_out(plan, _unwatched)

@@ -52,17 +52,17 @@ def command(
     tokens. So they are the same for the same corpus.
 
     Everything is done once to warm up, which gives the memory, and then N times to be timed. Indexing
-    starts from scratch, without the cache. A file counts once a query in the tokens of whole files;
-    hits that lie in one another count each, so a saving can be negative.
+    starts from scratch, without the cache. In the tokens of whole files, a file counts once per query;
+    of nested hits both count, so a saving can be negative.
 
     \b
     Keys of --json; times are strings of six decimals, a spread is
     {"max", "median", "min"} of the N runs:
       backends[]           one object for each backend, in report order
         backend            its name
-        latency_ms.first   the first query, which builds what none before did
+        latency_ms.first   the first query, which builds what all need
         latency_ms.p50     spread of the median over all queries, in ms
-        latency_ms.p95     spread of what 95 in 100 queries do not exceed
+        latency_ms.p95     spread of the 95th percentile
         latency_ms.max     spread of the slowest query
         tokens.in_hits     tokens in the top k of all queries
         tokens.in_files    tokens of the whole files they come from

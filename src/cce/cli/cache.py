@@ -1,4 +1,4 @@
-"""`cce cache`: what is kept between runs, and how to be rid of it."""
+"""`cce cache`: what is kept between runs, and how to remove it."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def command(output: str | None, corpus: CorpusChoice) -> None:
 
 
 def _write(output: str | None, place: str, content: bytes) -> None:
-    """Write to `output`, or to the default one, which nobody typed and where no link is followed."""
+    """Write to `output`; the default one was not typed, so no link is followed to it."""
     from cce.atomic import write_atomically, write_below
 
     with writing(place, UsageError, "cannot be written: {}; name another file with -o"):
@@ -81,7 +81,7 @@ def _write(output: str | None, place: str, content: bytes) -> None:
 
 
 def _require_default() -> None:
-    """Raise UsageError if the default output is a link, or a file of somebody else."""
+    """Raise UsageError if the default output is a link, or a file that cce did not write."""
     from cce.atomic import link_below
     from cce.report.catalog import CONFORMANCE_MARK
 

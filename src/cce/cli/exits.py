@@ -1,4 +1,4 @@
-r"""What the shell learns: exit codes, and the one way to standard output and standard error.
+r"""Exit codes, and the only functions that write to standard output and standard error.
 
 Results are rendered whole and written once, as UTF-8 with `\n` line ends whatever the locale. A
 reader that closes the pipe early is a clean end; a full disk is not.
@@ -31,17 +31,17 @@ class OutputError(CceError):
 
 
 class ReaderLeft(Exception):  # noqa: N818 - nothing went wrong
-    """Nobody reads standard output any more. No OSError, which click would turn into exit code 1."""
+    """The reader of standard output closed it. Not an OSError, which click would turn into exit code 1."""
 
 
 def require_utf8() -> None:
-    """Start the process anew in Python's UTF-8 mode if the locale has names in another encoding.
+    """Restart the process in Python's UTF-8 mode (PEP 540) if the locale has another encoding for names.
 
-    Paths, queries and ids then mean the same, and come out as the same bytes, in every locale. It cannot
-    be changed in a running process, and costs one start of Python where the locale is an old one.
+    Paths, queries and ids then have the same meaning and bytes in every locale. The mode of a running process
+    cannot be changed; the restart costs one start of Python.
     """
     if os.name != "posix" or sys.getfilesystemencoding() == "utf-8" or os.environ.get("PYTHONUTF8") == "1":
-        return  # the last one is set below: whatever came of it, once is enough
+        return  # PYTHONUTF8 is set below: one restart is enough, whatever came of it
     environment = {**os.environ, "PYTHONUTF8": "1"}
     with contextlib.suppress(OSError):  # such as for an interpreter that does not know where it is
         os.execve(sys.executable or "", [sys.executable, *sys.orig_argv[1:]], environment)  # noqa: S606
@@ -55,34 +55,34 @@ def prepare_streams() -> None:
 
 
 def write_result(text: str) -> None:
-    """Write `text` to standard output; raises OutputError, or ReaderLeft where nobody reads.
+    """Write `text` to standard output; raises OutputError, or ReaderLeft if its reader closed it.
 
-    A terminal gets nothing that it would obey, also of formats whose bytes are a promise (JSON, a diff).
+    On a terminal control characters are escaped, also in formats whose bytes are a promise (JSON, a diff).
     """
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     _write(sys.stdout, for_terminal(text) if is_terminal else text)
 
 
 def flush_results() -> None:
-    """Hand over what a library printed to standard output; raises as `write_result` does."""
+    """Flush what a library printed to standard output; raises as `write_result` does."""
     if sys.stdout is not None:
         _write(sys.stdout, "")
 
 
 def say(line: str) -> None:
-    """One line on standard error, nothing in it obeyed; a closed standard error is nobody's fault."""
+    """Write one line to standard error, control characters escaped; a closed standard error is no fault."""
     with contextlib.suppress(OSError, AttributeError, ValueError):
         sys.stderr.write(for_terminal(line) + "\n")
         sys.stderr.flush()
 
 
 def warn(notice: str) -> None:
-    """A warning on standard error: one line, whatever the names in it hold."""
+    """Write a warning to standard error: one line, even if a name in it holds a line end."""
     say(f"warning: {on_one_line(notice)}")
 
 
 def silence_stdout() -> None:
-    """Keep the interpreter from flushing into a pipe or disk that refused."""
+    """Redirect standard output to nothing, so that Python's last flush cannot fail again."""
     with contextlib.suppress(OSError, AttributeError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())

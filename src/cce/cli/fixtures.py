@@ -1,4 +1,4 @@
-"""`cce fixtures`: keep labels true, and make new ones."""
+"""`cce fixtures`: check, pin and re-anchor labels, and make new ones."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def reanchor(fixtures: str, write: bool, corpus: CorpusChoice) -> None:
     """Find where the text of each stale pin of SET went.
 
     Anchors whose text moved, unchanged, are rewritten. Where it changed as well, or where two places
-    cannot be told apart, the anchor is only listed. Without --write a diff is printed and nothing changes.
+    look the same, the anchor is only listed. Without --write a diff is printed and nothing changes.
     """
     from cce.usecases.reanchor import ReanchorPlan, run_reanchor
 
@@ -158,14 +158,14 @@ def _tell_revision(lines: Sequence[str], summary: str, diff: str | None, path: s
     write_result(diff)
 
 
-@command.command(short_help="make cases to judge out of real queries")
+@command.command(short_help="make cases to label from real queries")
 @click.option(
     "--from", "source", required=True, type=FILE, metavar="FILE", help="Queries; - is standard input."
 )
 @directory_option("The directory to search; the current one by default.")
 @store_option("Search the index in this store; label then needs --dir.")
 @click.option(
-    "--k", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="Results a backend."
+    "--k", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="Results per backend."
 )
 @backends_option("Backends to pool")
 @click.option(
@@ -183,8 +183,8 @@ def draft(
 ) -> None:
     """Turn real queries into drafts: cases with candidates, and no label.
 
-    FILE has a query a line, or an object a line with the key "query", as a search log has. Queries
-    with the same words are taken once. Judge the drafts with: cce fixtures label SET
+    FILE has one query per line, or one object with the key "query" per line, as a search log has. Of
+    queries with the same words the first is taken. Label the drafts with: cce fixtures label SET
     """
     from cce.usecases.draft import DraftPlan, run_draft
 
@@ -211,16 +211,16 @@ def draft(
     write_result(f"{drafts} -> {on_one_line(output)}\n")
 
 
-@command.command(short_help="judge the candidates of drafts at the terminal")
+@command.command(short_help="label the candidates of drafts at the terminal")
 @click.argument("fixtures", type=FILE, metavar="SET")
 @directory_option()
 @click.option("--case", "ids", multiple=True, metavar="ID", help="Only this case; may be repeated.")
 @redact_option
 @with_corpus
 def label(fixtures: str, ids: tuple[str, ...], corpus: CorpusChoice) -> None:
-    """Show one candidate of SET after another and take the answer.
+    """Show the candidates of SET one by one and take an answer for each.
 
-    Every answer is written to SET at once. Whoever stops goes on where they stopped.
+    Every answer is written to SET at once. After a stop, the next run continues there.
     """
     from cce.cli.labelling import run_session
     from cce.usecases.label import open_labelling

@@ -64,7 +64,7 @@ def command(
     BLOCK: a critical case has no relevant result or lost recall, a floor or a drop is broken, a
     metric of the evidence regressed. REVIEW: nothing of that, but more cases got worse than better,
     a critical case's first relevant result came later, cases have no baseline, or the set is too
-    small to tell. Each reason has a line of its own.
+    small to decide. Each reason is one line.
 
     The exit code is 1 for BLOCK, with --strict also for REVIEW, else 0; 2 if it could not be measured.
     """
@@ -92,7 +92,7 @@ def command(
         write_reports(rendered)
         warn_of_indexed_reports(run.directory, files)
     except ReaderLeft:
-        silence_stdout()  # a gate that was refused stays refused, whoever listens
+        silence_stdout()  # the exit code stays the gate's, even if nothing reads its report
     return ExitCode.REFUSED if run.gate.is_refused else ExitCode.MEASURED
 
 

@@ -56,9 +56,8 @@ def command(
 ) -> None:
     """Index DIR (the current directory by default) and write the index into a store.
 
-    The store replaces an older one in one step: whoever reads meanwhile sees the old or the new one,
-    whole. Secrets are scrubbed before anything is written; likely ones that the standard rules leave are
-    counted in a warning.
+    The store replaces an older one atomically: a reader sees either the old or the new one. Secrets are
+    scrubbed before anything is written; a warning counts likely secrets that the standard rules leave.
     """
     from cce.report.json.summaries import render_indexing_json
     from cce.report.text.summaries import render_indexing_text

@@ -26,7 +26,7 @@ _HELP = """\
 
 
 def run_session(session: LabelSession, texts: AnchoredTexts, revision: Revision) -> None:
-    """Ask until there is nothing left, or nobody answers any more."""
+    """Ask until no candidate is open, or until the input ends."""
     while (candidate := session.current) is not None:
         write_result(_shown(candidate, session, texts))
         if not _take_answer(session):
@@ -72,7 +72,7 @@ def _shown(candidate: Candidate, session: LabelSession, texts: AnchoredTexts) ->
     )
     lines = (texts.lines(candidate.path) or ())[span.first - 1 : span.last]
     if not lines:
-        return head + "  (the corpus has these lines no more)\n"
+        return head + "  (the corpus no longer has these lines)\n"
     shown = [_code_line(number, line) for number, line in enumerate(lines[:_MAX_LINES], start=span.first)]
     if len(lines) > _MAX_LINES:
         shown.append(f"        … {len(lines) - _MAX_LINES} more lines\n")

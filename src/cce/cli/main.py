@@ -49,8 +49,8 @@ _COMMANDS = {
 
 
 @contextmanager
-def _telling_who_left() -> Iterator[None]:
-    """click, which prints the help texts, would end with 1 where their reader left early."""
+def _naming_lost_readers() -> Iterator[None]:
+    """Raise ReaderLeft for a closed pipe: click prints help texts, and would end with exit code 1."""
     try:
         yield
     except BrokenPipeError as exc:
@@ -73,7 +73,7 @@ class _LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        # While a shell completes a line, nobody reads what is wrong with it.
+        # A shell that completes a line shows no errors.
         is_typed = not ctx.resilient_parsing
         if is_typed and args and args[0] not in _COMMANDS and not args[0].startswith("-"):
             import difflib
@@ -86,11 +86,11 @@ class _LazyGroup(click.Group):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
     ) -> click.Context:
-        with _telling_who_left():
+        with _naming_lost_readers():
             return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: click.Context) -> object:
-        with _telling_who_left():
+        with _naming_lost_readers():
             return super().invoke(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -137,7 +137,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _say_error(str(exc))
         return ExitCode.NOT_MEASURED
     except OSError as exc:
-        # What names no file failed while a help text was printed; everything else has its own message.
+        # Only printing a help text fails without a file name; everything else has a message of its own.
         silence_stdout()
         place = exc.filename or "standard output"
         _say_error(f"{place}: {exc.strerror or exc}; free some space or name another place")
@@ -148,21 +148,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _prepare_process(*, is_ours: bool) -> None:
-    """Set what holds for the whole process; only one of `ours`, with nothing else in it, may start anew."""
+    """Set what holds for the whole process; only a process of our own, `is_ours`, may be restarted."""
     if is_ours:
         require_utf8()
-        # Python would look through all objects for cycles once more, to free what ends anyway.
+        # Without it Python collects garbage once more before it exits.
         atexit.register(gc.freeze)
         guard_imports()
     prepare_streams()
-    # Nothing here multiplies matrices, and a process without a pool of threads can be forked safely.
+    # Nothing here multiplies large matrices, and only a process without threads can be forked safely.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # No plug-in of pydantic has a say in how a set is read.
+    # Plug-ins of pydantic could change how a set is read.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def _say_error(message: str) -> None:
-    """Paths and names come into messages as they were typed, be it with a line end in them."""
+    """Print the message on one line: paths and names in it may hold line ends."""
     say(f"error: {on_one_line(message)}")
 
 

@@ -119,7 +119,7 @@ def cache_option(command: Callable[..., _T]) -> Callable[..., _T]:
 def with_corpus(command: Callable[..., _T]) -> Callable[..., _T]:
     """Turn what the options of a corpus say, as many as the command has, into `corpus: CorpusChoice`.
 
-    A command without --no-cache uses no cache. This decorator stands closest to the function.
+    A command without --no-cache uses no cache. It must be the innermost decorator.
     """
 
     @functools.wraps(command)

@@ -1,7 +1,6 @@
-"""What an output may replace, and what is said of an output that the next run would index.
+"""What an output may replace, and the warning about an output that the next run would index.
 
-All of it is decided before anything is measured, by whoever writes: a place goes in, the reason not to
-write there comes out.
+A path enters; the reason not to write there leaves. It is checked before anything is measured.
 """
 
 from __future__ import annotations
@@ -66,13 +65,13 @@ def is_foreign(path: str, mark: Mark | None) -> bool:
             text = file.read()
     except FileNotFoundError:
         return False
-    except (OSError, ValueError):  # it is there and says nothing of itself
+    except (OSError, ValueError):  # it exists and cannot be read
         return os.path.isfile(path)
     return bool(text) and (mark is None or re.match(mark, text) is None)
 
 
 def is_same_file(a: str, b: str) -> bool:
-    """Whether two paths are one file: by way of links, `..`, letters of another case, or as hard links."""
+    """Whether two paths are one file, through links, `..`, letter case or hard links."""
     if identity(a) == identity(b):
         return True
     with contextlib.suppress(OSError, ValueError):
@@ -81,7 +80,7 @@ def is_same_file(a: str, b: str) -> bool:
 
 
 def identity(path: str) -> str:
-    """What two spellings of one file have in common, whether or not it is there."""
+    """The canonical spelling of a path, whether or not the file exists."""
     try:
         return os.path.normcase(os.path.realpath(path))
     except (OSError, ValueError):  # a loop of links, a NUL: such a path is refused when it is checked
@@ -95,7 +94,7 @@ def warn_of_indexed(directory: str | None, written: Mapping[str, str]) -> None:
 
     from cce.retrieval.corpus.membership import notices_of_written
 
-    with contextlib.suppress(CorpusError):  # what was measured stays measured
+    with contextlib.suppress(CorpusError):  # the run itself has succeeded
         for notice in notices_of_written(directory, written):
             warn(notice)
 

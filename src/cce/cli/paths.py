@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class PathType(click.types.StringParamType):
-    """A path; click's own type would look for it, and say so in words of its own."""
+    """A path as typed; click's own type would check it, with messages of its own."""
 
     def __init__(self, shape: str) -> None:
         """`shape` is what the shell is to look for: `file` or `dir`."""
@@ -27,7 +27,7 @@ class PathType(click.types.StringParamType):
         param: click.Parameter,  # noqa: ARG002
         incomplete: str,
     ) -> list[CompletionItem]:
-        """Leave it to the shell, which knows its folders."""
+        """Let the shell complete the path."""
         from click.shell_completion import CompletionItem
 
         # A name that is not UTF-8 cannot be printed; most shells do not read it anyway.
@@ -46,7 +46,7 @@ class FormatAndPath(PathType):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """The formats that begin so; behind the sign the shell's files."""
+        """The formats that begin so; after `=` the shell's files."""
         from click.shell_completion import CompletionItem
 
         name, equals, path = incomplete.partition("=")

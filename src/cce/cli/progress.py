@@ -7,12 +7,14 @@ import contextlib
 import sys
 import time
 
+# In seconds. Within a second a user does not lose the thought (Nielsen 1993, "Response times"), so nothing is
+# shown; within a tenth a change looks immediate.
 _DELAY = 1.0
 _INTERVAL = 0.1
 
 
 class Progress:
-    """Shows `indexing 120 of 2900 files` and wipes it again at the end."""
+    """Shows `indexing 120 of 2900 files`, and wipes it at the end."""
 
     def __init__(self) -> None:
         """The clock starts now."""
@@ -21,11 +23,11 @@ class Progress:
         self._is_drawn = False
 
     def __call__(self, verb: str, n_done: int, n_all: int, noun: str) -> None:
-        """Tell how far the work is; cheap enough to be called for every file."""
+        """Show how far the work is; cheap enough to be called for every file."""
         if self._is_watched and time.monotonic() >= self._next_time:
             self._next_time = time.monotonic() + _INTERVAL
             if not self._is_drawn:
-                atexit.register(self._wipe)  # where a signal ends the process, nothing is left by `with`
+                atexit.register(self._wipe)  # a signal ends the process without `__exit__`
             self._is_drawn = True
             self._draw(f"{verb} {n_done} of {n_all} {noun}")
 

@@ -70,12 +70,12 @@ def command(
 ) -> None:
     """Score how well backends rank the labelled queries of FIXTURES.
 
-    FIXTURES is a cce.relevance/v1 set: one JSON object a line, each with a query and the anchors
+    FIXTURES is a cce.relevance/v1 set: one JSON object per line, with a query and the anchors
     that a good answer must touch.
 
     Prints precision at k, recall, MRR and F1 of each backend, with --compare the paired differences
     and a t-test on them. --evidence adds what a decision needs: intervals, tests that assume less,
-    what this set could have seen at all, a verdict, and the slices by tag.
+    what difference this set can detect, a verdict, and the slices by tag.
 
     A bad score is a finding, not a failure: the exit code is 0 whenever it could be measured, else 2.
     """

@@ -1,7 +1,7 @@
 """`--report FORMAT=PATH`: where reports go, each written whole or not at all.
 
 Targets are checked before anything is measured, so that a typing error costs no time and no file.
-Whatever can be written then is, and the first fault is told at the end.
+Every report that can be written is written; the first fault is raised at the end.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from click.core import ParameterSource
 
 from cce.cli.exits import OutputError, write_result
 from cce.cli.options import NamingOption
-from cce.cli.outputs import identity, output_fault, warn_of_indexed
 from cce.cli.paths import FormatAndPath
 from cce.errors import UsageError
 from cce.files import reason, write_file
@@ -26,7 +25,7 @@ from cce.report.catalog import MARKS
 
 STANDARD_OUTPUT = "-"
 
-# Where a report goes, and what is written besides, is no part of the report.
+# Options that decide where a report goes or what else is written: the report does not depend on them.
 _ELSEWHERE = frozenset({"reports", "as_json", "is_accepting", "no_cache"})
 
 _T = TypeVar("_T")
@@ -94,16 +93,25 @@ def require_apart(
     `inputs` maps what it is to its path, and `corpora` gives the directories that are indexed. Of a
     corpus only a file that is empty, or an older report of the same format, is replaced.
     """
-    for file in files:
-        if not file.is_standard_output:
-            fault = output_fault(file.path, MARKS.get(file.format), inputs, corpora)
-            if fault is not None:
-                raise _refusal(file, fault, "name another file")
+    for file in _to_disk(files):
+        from cce.cli.outputs import output_fault  # most reports go to standard output
+
+        fault = output_fault(file.path, MARKS.get(file.format), inputs, corpora)
+        if fault is not None:
+            raise _refusal(file, fault, "name another file")
 
 
 def warn_of_indexed_reports(directory: str | None, files: Iterable[ReportFile]) -> None:
     """Warn of each report just written that the next run over `directory` indexes."""
-    warn_of_indexed(directory, {file.path: "report" for file in files if not file.is_standard_output})
+    written = {file.path: "report" for file in _to_disk(files)}
+    if written:
+        from cce.cli.outputs import warn_of_indexed
+
+        warn_of_indexed(directory, written)
+
+
+def _to_disk(files: Iterable[ReportFile]) -> list[ReportFile]:
+    return [file for file in files if not file.is_standard_output]
 
 
 def typed_command() -> tuple[str, ...]:
@@ -142,6 +150,10 @@ def _parse(typed: str, formats: Sequence[str]) -> ReportFile:
 
 
 def _require_distinct(files: Sequence[ReportFile]) -> None:
+    if len(files) < 2:
+        return
+    from cce.cli.outputs import identity
+
     seen: set[str] = set()
     for file in files:
         place = STANDARD_OUTPUT if file.is_standard_output else identity(file.path)

@@ -122,15 +122,15 @@ def has_colours() -> bool:
 
 
 def paint_path(text: str) -> str:
-    """The place of a hit."""
+    """The place of a hit, coloured."""
     return click.style(text, fg="cyan")
 
 
 def paint_terms(query: str) -> Paint:
-    """What paints the words of `query` wherever they stand in a text, upper or lower case."""
+    """A function that paints the words of `query` in a text, in upper or lower case."""
     words = sorted({token.decode() for token in tokenize(query.encode("utf-8", "replace"))}, key=len)
     if not words:
         return str
-    # Tokens are letters, digits and underscores; longer ones first, so that a part does not hide a whole.
+    # Tokens are letters, digits and underscores. Longer ones come first: `log|login` would only find "log".
     pattern = re.compile("|".join(reversed(words)), re.IGNORECASE | re.ASCII)
     return lambda text: pattern.sub(lambda found: click.style(found[0], bold=True, fg="yellow"), text)

@@ -1,7 +1,7 @@
-"""Too little memory: seen before a library crashes over it, and told as what it is, not as a bug.
+"""Too little memory: detected before a library crashes, and reported as such, not as a bug.
 
-It has many faces: MemoryError, an OSError without a file, an ImportError of the dynamic linker, and
-OpenBLAS, which numpy and scipy bring. That one ends the process or turns round for ever.
+It shows as MemoryError, as an OSError without a file or as an ImportError of the dynamic linker. OpenBLAS,
+which numpy and scipy bring, ends the process or loops for ever.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ShortageError(CceError):
 
 
 class _ImportGuard:
-    """Refuses to import what would crash for want of memory; finds nothing itself."""
+    """An import hook that refuses what would crash for lack of memory; it finds no module itself."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:  # noqa: ARG004
@@ -41,14 +41,14 @@ class _ImportGuard:
 
 
 def guard_imports() -> None:
-    """From here on, an import that would crash raises MemoryError; the limits are read only then."""
+    """Make imports that would crash raise MemoryError; limits are read at the import, not now."""
     if sys.platform == "linux" and _ImportGuard not in sys.meta_path:
         sys.meta_path.insert(0, _ImportGuard)
 
 
 @contextlib.contextmanager
 def naming_shortages(place: str) -> Iterator[None]:
-    """Turns what is a want of memory or of stack into a ShortageError."""
+    """Turn a lack of memory or of stack into a ShortageError."""
     fault = None
     try:
         yield
@@ -56,12 +56,12 @@ def naming_shortages(place: str) -> Iterator[None]:
         fault = _shortage(exc)
         if fault is None:
             raise
-    if fault is not None:  # only here is the memory of the frames that failed free again
+    if fault is not None:  # raised here, because the frames that failed are freed only now
         raise ShortageError(f"{place}: {fault}")
 
 
 def _shortage(exc: BaseException) -> str | None:
-    """What to say if `exc` comes of a shortage; None for any other error."""
+    """The fault if `exc` comes from a shortage; None for any other error."""
     if isinstance(exc, RecursionError):
         return "something in the input is nested too deep: simplify it, or leave it out"
     cause: BaseException | None = exc
@@ -78,7 +78,7 @@ def _is_memory_fault(exc: BaseException) -> bool:
         return exc.errno == errno.ENOMEM
     text = str(exc).lower()
     is_of_linker = isinstance(exc, ImportError | RuntimeError) and any(
-        each in text for each in _LINKER_FAULTS
+        fault in text for fault in _LINKER_FAULTS
     )
     return isinstance(exc, MemoryError) or is_of_linker
 

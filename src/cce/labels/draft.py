@@ -52,14 +52,14 @@ def parse_queries(raw: bytes, place: str) -> Queries:
         query = _query_of(text) if is_ndjson else text
         if query is None:
             raise FixtureError(
-                f"{on_one_line(place)}:{number}: each line must be an object with a query, as the first is"
+                f"{on_one_line(place)}:{number}: each line must be an object with a query, like the first"
             )
         texts.append(query.strip(WHITE_SPACE))
     return _distinct(texts)
 
 
 def _query_of(text: str) -> str | None:
-    from pydantic_core import from_json
+    from pydantic_core import from_json  # plain queries need none
 
     raw = text.encode()
     try:

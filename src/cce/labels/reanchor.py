@@ -81,7 +81,7 @@ def find_moves(case: Case, path: str, line: bytes, tracker: Tracker, table: Line
 
 def _read_traces(line: bytes, place: str) -> dict[str, Trace]:
     """The traces in the line of a case; raises FixtureError with the place if they are malformed."""
-    from pydantic_core import from_json
+    from pydantic_core import from_json  # only sets with stale pins need it
 
     raw = object_values(line).get("traces")
     if raw is None:

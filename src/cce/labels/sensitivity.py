@@ -25,8 +25,9 @@ def sensitivity(n_cases: int, saved: SavedReport | None) -> Iterator[Finding]:
         yield _note("one case can detect no difference between two rankings, add more")
         return
     yield _note(
-        f"{n_cases} cases find a mean difference of {format_score(effect * TYPICAL_SD)} or more in"
-        f" {POWER:.0%} of all trials (sd {TYPICAL_SD} is typical, alpha {ALPHA}); a smaller one goes unseen"
+        f"minimum detectable effect of {n_cases} cases at {POWER:.0%} power:"
+        f" a mean difference of {format_score(effect * TYPICAL_SD)}"
+        f" (sd {TYPICAL_SD} is typical, alpha {ALPHA})"
     )
     if saved is not None:
         yield from _measured(saved)
@@ -46,7 +47,10 @@ def _measured(saved: SavedReport) -> Iterator[Finding]:
         columns = zip(a.columns[metric], b.columns[metric], strict=True)
         sd = _sd([y - x for x, y in columns if x is not None and y is not None])
         found.append(f"{metric} {format_score(effect * sd)} (sd {format_score(sd)})")
-    yield _note(f"between {a.backend} and {b.backend} in {place}, {a.n_cases} cases find {', '.join(found)}")
+    yield _note(
+        f"minimum detectable effects of {a.n_cases} cases between {a.backend} and {b.backend} in {place}:"
+        f" {', '.join(found)}"
+    )
 
 
 def _sd(values: Sequence[float]) -> float:

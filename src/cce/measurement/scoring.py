@@ -8,7 +8,6 @@ from cce.domain.case import FixtureSet
 from cce.domain.ranking import Chunk, Ranking
 from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, Column, defined
 from cce.errors import UsageError
-from cce.measurement.matching.ideals import IndexedChunks
 from cce.measurement.matching.matches import match_case
 from cce.measurement.matching.spans import LineWeights, token_score
 from cce.measurement.metrics.catalog import CATALOG, metric_called
@@ -34,6 +33,8 @@ class SetScorer:
         self._metrics = [metric_called(name) for name in dict.fromkeys((*reported, *metrics))]
         self._ideals: Sequence[tuple[int, ...]] = [()] * len(fixtures.cases)
         if any(metric.needs_index for metric in self._metrics):
+            from cce.measurement.matching.ideals import IndexedChunks  # the figures of a report need none
+
             indexed = IndexedChunks(chunks)
             self._ideals = [indexed.ideal(case) for case in fixtures.cases]
 

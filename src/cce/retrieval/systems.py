@@ -1,7 +1,7 @@
 """Whatever ranks, opened by its name: every ranking enters through here.
 
-Faults of a plug-in are told as its own: its name, its package and what it did. A fault of a built-in
-backend stays what it is, a bug of this package.
+The message of a plug-in's fault has its name, its package and what it did. A fault of a built-in backend
+stays what it is, a bug of this package.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class System:
         return account
 
     def _ask(self, call: Callable[..., _T], *arguments: object) -> _T:
-        # What a built-in backend raises is a bug of ours, and told as one.
+        # What a built-in backend raises is a bug of this package, and ends as one.
         return (
             ask_plug_in(self._culprit, RankingError, call, *arguments)
             if self._is_plug_in

@@ -1,10 +1,10 @@
-"""What a corpus costs: like the bridge it sees both wings, and beside them the clock.
+"""What a corpus costs: time, memory and the tokens that hits save.
 
 corpus ──> index, from scratch ──────────────┐
 set, or made of the chunks ──> queries ──────┴──> rankings ──> latency, saving ──> benchmark
 
-One warm-up of everything comes first, and its memory is the figure reported. The queries are timed
-on its index; indexing is timed last, when that index is gone and cannot stand in the way.
+A warm-up of everything comes first; the memory reported is its peak. The queries are timed on its index.
+Indexing is timed last, when that index is freed and its memory can be used again.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ from cce.usecases.corpora import NO_CHOICE, CorpusChoice, corpus_of, open_corpus
 from cce.usecases.evaluate import all_notices
 
 N_WARM_UPS = 1
+# Of 100 queries the 95th percentile leaves out the five slowest.
 N_MADE_QUERIES = 100
 MADE_K = 10
+# About as long as a query that a person types.
 _N_QUERY_TOKENS = 8
 
 _T = TypeVar("_T")
@@ -53,7 +55,7 @@ class BenchmarkPlan:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRun:
-    """The figures, and what their reader should know besides: one line each."""
+    """The figures, and notices for their reader: one line each."""
 
     benchmark: Benchmark
     notices: tuple[str, ...]
@@ -68,7 +70,7 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What is left when the index is gone; `sizes` are its files, chunks and bytes of text."""
+    """What is kept of the warm-up and the timed queries; `sizes` counts files, chunks and bytes of text."""
 
     sizes: tuple[int, int, int]
     n_queries: int
@@ -100,10 +102,10 @@ def run_benchmark(plan: BenchmarkPlan, progress: ProgressCallback) -> BenchmarkR
 
 
 def made_questions(chunks: Sequence[Chunk], n: int = N_MADE_QUERIES, k: int = MADE_K) -> list[Question]:
-    """At most n queries out of evenly spaced chunks, so the same for the same corpus.
+    """At most n queries made of evenly spaced chunks: the same for the same corpus.
 
-    Each is the first line of its chunk that has a token, which names it, cut down to its first eight
-    tokens; a chunk without one gives none, and a query that was there already is left out.
+    A query is the first line of a chunk that has a token, cut to eight tokens. A chunk without a token gives
+    no query, and equal queries are kept once.
     """
     positions = dict.fromkeys(number * len(chunks) // n for number in range(n)) if chunks else ()
     names = (_name(chunks[position].content) for position in positions)
@@ -111,7 +113,7 @@ def made_questions(chunks: Sequence[Chunk], n: int = N_MADE_QUERIES, k: int = MA
 
 
 def token_saving(rankings: Iterable[Ranking], index: Index) -> TokenSaving:
-    """What the hits hold against the files they come from; a file counts once a ranking."""
+    """The tokens of the hits, and of the files they come from; a file counts once per ranking."""
     n_in_hits = n_in_files = 0
     for ranking in rankings:
         n_in_hits += sum(hit.chunk.token_count for hit in ranking)
@@ -120,19 +122,23 @@ def token_saving(rankings: Iterable[Ranking], index: Index) -> TokenSaving:
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
-    """The nearest rank: the least of `values` (at least one) that `percent` in 100 do not exceed."""
+    """The nearest-rank percentile of `values`, of which there is at least one.
+
+    It is the smallest value that at least `percent` % of the values do not exceed: of 20 values the 95th
+    percentile is the 19th smallest, since ceil(0.95 * 20) = 19.
+    """
     return sorted(values)[max(1, -(-percent * len(values) // 100)) - 1]
 
 
 def machine() -> str:
-    """What the figures depend on besides the corpus, as far as it can be told."""
+    """The Python, the system and the number of processors, on which the figures depend."""
     python = f"{sys.implementation.name} {'.'.join(map(str, sys.version_info[:3]))}"
     return f"{python} on {sys.platform}, {os.cpu_count() or 'unknown'} processors"
 
 
 def peak_memory() -> int | None:
-    """The most bytes that this process has had in memory, its workers aside; None on Windows."""
-    # Asked first: on Linux getrusage also counts what the parent held when it started this process.
+    """Peak memory of this process in bytes, without its workers; None on Windows."""
+    # /proc comes first: on Linux ru_maxrss survives exec, so it also counts the parent's peak.
     return _peak_by_proc() or _peak_by_usage()
 
 
@@ -151,11 +157,11 @@ def _peak_by_usage() -> int | None:
     except ImportError:
         return None
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024  # elsewhere it counts kibibytes
+    return most if sys.platform == "darwin" else most * 1024  # bytes on macOS, KiB elsewhere: getrusage(2)
 
 
 def _ask(plan: BenchmarkPlan, fixtures: FixtureSet | None, corpus: str, progress: ProgressCallback) -> _Asked:
-    """Index, and ask every backend everything: once to warm up, and then in `n_runs` timed runs."""
+    """Index, then rank every query on every backend: once to warm up, then in `n_runs` timed runs."""
     indexed = open_corpus(plan.corpus, corpus, progress)
     index = indexed.index
     questions = _questions(indexed, fixtures)
@@ -197,7 +203,7 @@ def _answers(
 
 
 def _answer(system: System, question: Question) -> Ranking:
-    # A new query each time: an old one would remember what was computed for it.
+    # A new query each time: a query keeps what was computed for it.
     return system.rank(Query(question.text), question.k)
 
 
@@ -208,7 +214,7 @@ def _timed(call: Callable[..., _T], *arguments: object) -> tuple[float, _T]:
 
 
 def _latency(first: float, runs: Sequence[Sequence[float]]) -> Latency:
-    """Seconds in, a sequence a run; milliseconds out."""
+    """Milliseconds from seconds; `runs` holds one sequence per run."""
     p50, p95, most = (
         Spread.of([1000 * percentile(run, percent) for run in runs]) for percent in (50, 95, 100)
     )

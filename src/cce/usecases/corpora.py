@@ -20,7 +20,6 @@ from cce.quoting import on_one_line, quoted
 from cce.retrieval.corpus.membership import notices_of_read
 from cce.retrieval.indexing.cache import Cache, default_cache
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback, index_directory
-from cce.work_tree import is_outside
 
 if TYPE_CHECKING:
     from cce.labels.tracking.texts import AnchoredTexts
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from cce.retrieval.embedding.catalog import Embedder
     from cce.retrieval.store.reading import Store
 
-# What CI services set the variable CI to, all of them in lower case.
+# The values of the variable CI: "true" on GitHub, GitLab, CircleCI and Travis; some services set "1".
 _CI_VALUES = ("true", "1")
 _HERE = "."
 _REDACTIONS = {each.value: each for each in (Redaction.STANDARD, Redaction.STRICT)}
@@ -106,6 +105,8 @@ def foreign_corpus(fixtures: FixtureSet, corpus: str) -> str | None:
     """A warning if `corpus` is what the set names, and lies outside the git work tree that holds the set."""
     if fixtures.corpus is None or corpus != _named_corpus(fixtures, fixtures.corpus):
         return None
+    from cce.work_tree import is_outside  # --dir and --store name the corpus elsewhere
+
     if not is_outside(corpus, fixtures.path):
         return None
     fault = f"its corpus {quoted(fixtures.corpus)} lies outside the git work tree that holds the set"
@@ -177,7 +178,7 @@ def _redaction_notices(path: str, store: Store, choice: RedactionChoice) -> tupl
 
 
 def corpus_notices(fixtures: FixtureSet, indexed: IndexedCorpus, read: Mapping[str, str]) -> tuple[str, ...]:
-    """What a reader should know of the corpus: one line each; `read` are nouns by path of what was read."""
+    """Notices about the corpus, one line each; `read` maps the files that this run reads to nouns."""
     foreign = foreign_corpus(fixtures, indexed.root) if indexed.is_directory else None
     return (
         *([] if foreign is None else [foreign]),
@@ -187,7 +188,7 @@ def corpus_notices(fixtures: FixtureSet, indexed: IndexedCorpus, read: Mapping[s
 
 
 def likely_secrets(indexed: IndexedCorpus) -> tuple[str, ...]:
-    """A notice of likely secrets that the standard rules leave, for those who write text elsewhere."""
+    """A notice that counts likely secrets which the standard rules leave, for runs that write text."""
     from cce.retrieval.indexing.leftovers import (
         warn_of_leftovers,  # compiles many patterns; most runs write no text
     )

@@ -44,7 +44,7 @@ def run_draft(plan: DraftPlan, raw: bytes, progress: ProgressCallback) -> DraftR
     """Carry out `plan` for the queries that `raw` spells; raises CceError."""
     queries = parse_queries(raw, plan.source)
     if not queries.texts:
-        raise UsageError(f"{on_one_line(plan.source)}: no query with a token, write one a line")
+        raise UsageError(f"{on_one_line(plan.source)}: no query with a token, write one query per line")
     place = corpus_of(plan.corpus)
     indexed = open_corpus(plan.corpus, place, progress)
     # A store does not say where its directory is, and a wrong place would show a judge the wrong text.
@@ -76,7 +76,7 @@ def pool_candidates(
 
 
 def _relative(directory: str, output: str) -> str:
-    """The corpus as a set in the file `output` names it; one on standard output is for this folder."""
+    """The corpus relative to the folder of `output`; standard output counts as the current folder."""
     folder = "" if output == STANDARD_STREAM else os.path.dirname(output)
     try:
         path = os.path.relpath(directory, folder or os.curdir)

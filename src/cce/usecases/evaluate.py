@@ -117,9 +117,9 @@ def _compare(a: BackendScore, b: BackendScore) -> Comparison:
 def rank_cases(
     backends: Iterable[str], index: Index, cases: Sequence[Case], progress: ProgressCallback
 ) -> dict[str, list[Ranking]]:
-    """By backend one ranking a case, in case order.
+    """The rankings of each backend, one per case and in case order.
 
-    Case by case, not backend by backend: what two backends compute of a query is then computed once.
+    All backends rank a case before the next one, so what two of them need of a query is computed once.
     """
     systems = [open_system(name, index) for name in backends]
     rankings: dict[str, list[Ranking]] = {system.name: [] for system in systems}
@@ -132,7 +132,7 @@ def rank_cases(
 
 
 def all_notices(fixtures: FixtureSet, indexed: IndexedCorpus) -> tuple[str, ...]:
-    """What makes figures doubtful without changing them: of the corpus, then of the set."""
+    """What makes figures doubtful without changing them: notices about the corpus, then about the set."""
     return (
         *corpus_notices(fixtures, indexed, {fixtures.path: "fixture set"}),
         *notices(fixtures, indexed.index.chunks.kinds_by_file, indexed.why_absent),
@@ -146,6 +146,6 @@ def _stale_pins(fixtures: FixtureSet, indexed: IndexedCorpus) -> list[str]:
     if not any(case.pins for case in fixtures.cases):
         return []
 
-    from cce.labels.tracking.pins import stale_pins  # reads files again, which only pins make necessary
+    from cce.labels.tracking.pins import stale_pins  # it reads files again, which only pins need
 
     return stale_pins(fixtures, indexed_texts(indexed))

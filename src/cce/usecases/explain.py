@@ -1,4 +1,4 @@
-"""One case in full: why its results stand where they stand, and why each missed anchor was missed.
+"""One case in full: why each result has its rank, and why each missed anchor was missed.
 
 A plan, or a case and an index, enters; a CaseExplanation leaves. The figures are the backends' own
 accounts of their rankings; a backend that gives none is explained by its scores.
@@ -45,7 +45,7 @@ class ExplainPlan(NamedTuple):
 
 
 class ExplainRun(NamedTuple):
-    """The explanation, and what its reader should know besides: one line each."""
+    """The explanation, and notices for its reader: one line each."""
 
     explanation: CaseExplanation
     notices: tuple[str, ...]
@@ -69,8 +69,8 @@ def _repeated_id(fixtures: str, case: Case, others: Sequence[Case]) -> str:
     lines = ", ".join(str(other.line) for other in others[:_N_LINES_SHOWN])
     more = ", …" if len(others) > _N_LINES_SHOWN else ""
     return (
-        f"{on_one_line(fixtures)}: the id {quoted(case.id)} stands also in line {lines}{more}; explained is"
-        f" the case of line {case.line}, give each its own id"
+        f"{on_one_line(fixtures)}: {len(others) + 1} cases have the id {quoted(case.id)} "
+        f"(lines {case.line}, {lines}{more}); the first is explained, give each case its own id"
     )
 
 
@@ -85,7 +85,7 @@ def cases_called(fixtures: FixtureSet, case_id: str) -> tuple[Case, ...]:
 def _unknown_case(fixtures: FixtureSet, case_id: str) -> str:
     ids = list(dict.fromkeys(on_one_line(case.id) for case in fixtures.cases))
     if len(ids) > _N_LISTED:
-        # Thousands of ids are no help: the nearest, or the first ones to show what they look like.
+        # Thousands of ids help nobody: list the nearest, or the first ones as examples.
         near = get_close_matches(case_id, ids, n=_N_LISTED)
         ids = [*(near or ids[:_N_LISTED]), "…"]
     return unknown_name("case", case_id, ids)
@@ -187,7 +187,7 @@ class _Explainer:
         return Miss(position, None, best, n_ranked, behind_by, fate)
 
     def _fates(self, account: RankingAccount) -> Mapping[int, Fate] | None:
-        """What became of the best candidate of each anchor; None if all chunks are candidates anyway."""
+        """What happened to the best candidate of each anchor; None if every chunk is a candidate."""
         if account.behind is None:
             return None
         behind: dict[int, Fate] = dict.fromkeys(self._first_matches(account.behind), "behind")

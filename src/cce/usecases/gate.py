@@ -1,4 +1,4 @@
-"""A gate from policy to answer: like the bridge it sees both wings, and it keeps nothing for itself.
+"""A gate, from policy to verdict.
 
 policy ──> set ──> candidate measured now ──┐
 baseline (saved, or accepted now) ──────────┴──> pairs ──> evidence ──> reasons ──> gate report
@@ -58,10 +58,10 @@ _N_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class GatePlan:
-    """What to ask: `is_accepting` makes what is measured now the baseline, and judges by that.
+    """What to ask: `is_accepting` makes what is measured now the baseline, and judges by it.
 
-    corpus   redaction and cache; where the corpus is says the policy alone
-    command  the words that ask it
+    corpus   redaction and cache; the policy alone says where the corpus is
+    command  the words of the command line
     """
 
     policy: GatePolicy
@@ -88,7 +88,7 @@ class GateRun:
 
 @dataclass(frozen=True, slots=True)
 class _Sources:
-    """What was read: of the old baseline every backend's score by name, none where it is yet to be made."""
+    """What was read; `old` maps the backends of the baseline to their scores, empty without a baseline."""
 
     fixtures: FixtureSet
     digest: str
@@ -142,7 +142,7 @@ def _read_sources(plan: GatePlan) -> _Sources:
         raise PolicyError(f"{on_one_line(place)}: there is no baseline, {way_out}")
     saved = _read_baseline(policy, place)
     if not plan.is_accepting:
-        score_in(saved, policy.baseline_backend)  # raises before time is spent on measuring
+        score_in(saved, policy.baseline_backend)  # raises before anything is measured
     return _Sources(
         fixtures, digest, {score.backend: score for score in saved.backends}, saved.embedder, saved.redaction
     )
@@ -157,7 +157,7 @@ def _is_nothing(path: str) -> bool:
 
 
 def _own_files(plan: GatePlan) -> Mapping[str, str]:
-    """What a person keeps beside the set, by path; a baseline to be replaced is told of when it is."""
+    """The files that a person wrote besides the set, by path; an accepted baseline gets its own notice."""
     policy = plan.policy
     files = {policy.path: "policy"}
     return files if plan.is_accepting else {**files, beside(policy, policy.baseline): "baseline"}
@@ -172,7 +172,7 @@ def _read_baseline(policy: GatePolicy, place: str) -> SavedReport:
 
 
 def _with_critical(fixtures: FixtureSet, ids: Collection[str]) -> FixtureSet:
-    """The set as the policy sees it, so that every report marks what is critical here."""
+    """The set with the cases that the policy names marked as critical."""
     cases = (case._replace(critical=case.critical or case.id in ids) for case in fixtures.cases)
     return fixtures._replace(cases=tuple(cases))
 
@@ -190,7 +190,7 @@ def _measuring_plan(plan: GatePlan, sources: _Sources) -> Plan:
 
 
 def _backends(plan: GatePlan, sources: _Sources) -> tuple[str, ...]:
-    """The candidate first; a new baseline keeps every backend that the old one has, measured anew."""
+    """The candidate first; a new baseline keeps every backend of the old one, measured again."""
     policy = plan.policy
     if not plan.is_accepting:
         return (policy.backend,)
@@ -249,7 +249,7 @@ def _report(
 
 
 def _corpus(policy: GatePolicy, fixtures: FixtureSet) -> str:
-    """The corpus relative to the policy: a baseline has the same bytes wherever it was accepted."""
+    """The corpus relative to the policy, so a baseline has the same bytes in every checkout."""
     given = policy.store or policy.directory
     return given or posixpath.join(os.path.dirname(policy.fixtures), fixtures.corpus or "")
 
@@ -285,7 +285,7 @@ def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, indexed: Ind
 
 
 def _baseline_bytes(gate: GateReport, sources: _Sources, measurement: Measurement) -> bytes:
-    """A v2 report of all that was measured, in the order of the old one so that a diff shows what moved."""
+    """A v2 report of all that was measured; it keeps the order of the old one, so a diff is short."""
     by_name = {score.backend: score for score in measurement.scores}
     scores = tuple(by_name[name] for name in dict.fromkeys((*sources.old, *by_name)))
     report = gate.report

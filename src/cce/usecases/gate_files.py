@@ -25,7 +25,7 @@ def beside(policy: GatePolicy, path: str) -> str:
 
 
 def input_paths(policy: GatePolicy) -> Mapping[str, str | None]:
-    """What a gate reads: what it is -> its path as reached from the working directory."""
+    """What a gate reads: noun -> path as reached from the working directory."""
     return {
         "policy": policy.path,
         "fixture set": beside(policy, policy.fixtures),
@@ -55,7 +55,7 @@ def require_direct_baseline(policy: GatePolicy) -> None:
 
 
 def _baseline_place(policy: GatePolicy) -> tuple[str, tuple[str, ...]]:
-    """A folder, and the names that lead from it to the baseline: those that the policy chose."""
+    """A folder, and the names that lead from it to the baseline, which are the policy's choice."""
     path = policy.baseline
     if os.path.isabs(path):
         folder, name = os.path.split(path)

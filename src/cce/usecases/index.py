@@ -30,7 +30,7 @@ class IndexPlan(NamedTuple):
 
 
 class IndexRun(NamedTuple):
-    """What was indexed and written, and what the user should know besides: one line each."""
+    """What was indexed and written, and notices for the user: one line each."""
 
     summary: IndexingSummary
     notices: tuple[str, ...]
@@ -48,7 +48,7 @@ def run_index(plan: IndexPlan, progress: ProgressCallback) -> IndexRun:
     directory, path = corpus_of(corpus), store_path(plan)
     require_store(path)
     embedder = make_embedder(plan.embedder)
-    _ = embedder.dimension  # a model that does not answer is found out before the corpus is read
+    _ = embedder.dimension  # a model that does not answer fails before the corpus is read
     indexed = open_corpus(corpus, directory, progress, embedder=embedder)
     if plan.store is None:
         make_store_folder(directory)

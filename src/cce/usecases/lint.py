@@ -28,7 +28,7 @@ class LintPlan(NamedTuple):
 
 
 class LintRun(NamedTuple):
-    """The findings, and what their reader should know besides: one line each."""
+    """The findings, and notices for their reader: one line each."""
 
     lint: Lint
     notices: tuple[str, ...]

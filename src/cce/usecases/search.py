@@ -43,7 +43,7 @@ def run_search(plan: SearchPlan, progress: ProgressCallback) -> SearchRun:
 
 
 def with_store_beside(choice: CorpusChoice) -> CorpusChoice:
-    """`choice` with the store that stands in its directory, if it names none and there is one.
+    """`choice` with the default store of its directory, if it names no store and there is one.
 
     Raises StoreError if that store is a link.
     """

@@ -13,7 +13,7 @@ from cce.retrieval.store.summaries import summarize_store
 def run_stats(directory: str | None, store: str | None, progress: ProgressCallback) -> StoreSummary:
     """The summary of `store`, that beside `directory` by default; raises CceError.
 
-    Without a directory it is compared with the one that it stands beside, if it does.
+    Without `directory`, a store at its default place is compared with the directory it lies in.
     """
     path = store_beside(directory or ".") if store is None else store
     compared = directory or directory_of(path)

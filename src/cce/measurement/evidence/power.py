@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+# numpy and scipy are imported in the functions: a gate without evidence imports this module too.
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -126,7 +127,7 @@ def cases_needed(effect: float, alpha: float) -> int:
 
 def _normal_guess(effect: float, alpha: float) -> int:
     """The number of cases needed if the sd were known; a little too low."""
-    from statistics import NormalDist
+    from statistics import NormalDist  # loads decimal and fractions
 
     normal = NormalDist()
     return max(2, math.ceil(((normal.inv_cdf(POWER) - normal.inv_cdf(alpha / 2)) / effect) ** 2))

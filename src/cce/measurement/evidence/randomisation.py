@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cce.domain.evidence import FlipMethod
 
+# numpy is imported in the functions: up to EXACT_UP_TO deltas need none.
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray

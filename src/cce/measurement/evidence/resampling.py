@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+# numpy is imported in the functions: a gate without evidence imports this module too.
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray

@@ -1,24 +1,28 @@
-"""The door for gate policies: bytes of a `cce.gate/v1` TOML file in, a frozen GatePolicy out.
+"""The reader of gate policies: bytes of a `cce.gate/v1` TOML file in, a frozen GatePolicy out.
 
-Every key and metric is checked here, tags and case ids once the set is read. What is wrong raises
-PolicyError: `path: key: fault, way out`. How a policy is applied is told in `rules`.
+Keys and metrics are checked here; tags and case ids once the set is read. Faults raise PolicyError:
+`path: key: fault, way out`. `rules` applies a policy.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from cce.domain.case import FixtureSet
 from cce.domain.evidence import EvidenceOptions
 from cce.domain.gate import GatePolicy, Limits
 from cce.files import read_bytes
 from cce.measurement.gate.policy_tables import (
+    RULES,
+    SCHEMA,
     EvidenceValues,
     LimitValues,
     PolicyError,
     PolicyValues,
     parse_tables,
+    policy_model,
     unknown,
 )
 from cce.measurement.metrics.catalog import CATALOG
@@ -116,3 +120,24 @@ def _require_saved_metrics(place: str, names: Iterable[str]) -> None:
 def _require_metric(place: str, name: str) -> None:
     if name not in CATALOG:
         raise PolicyError(f": {place}: {unknown('metric', name, CATALOG)}")
+
+
+def policy_schema() -> dict[str, Any]:
+    """The JSON Schema of a policy, once its TOML is read."""
+    schema = policy_model().model_json_schema()
+    limits, evidence = (schema["$defs"][name] for name in ("LimitTables", "EvidenceTable"))
+    for table in (schema, limits, evidence):
+        table.pop("title", None)
+        for key, field in table["properties"].items():
+            field.pop("title", None)
+            field["description"] = RULES[key]
+            if "anyOf" in field:  # TOML has no null
+                field.pop("default")
+                field |= field.pop("anyOf")[0]
+    for table in (schema, limits):
+        table["properties"]["floor"]["propertyNames"] = {"enum": [*CATALOG]}
+        table["properties"]["drop"]["propertyNames"] = {"enum": [*SAVED_METRICS]}
+    evidence["properties"]["metrics"]["items"] = {"enum": [*SAVED_METRICS]}
+    schema["properties"]["schema"] = {"const": SCHEMA, "description": "The format."}
+    schema["required"] = ["schema", *schema["required"]]
+    return schema | {"title": f"A gate policy ({SCHEMA})"}

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from cce.domain.scores import METRICS, MetricEntry
 from cce.errors import MetricError, UnknownNameError
 from cce.measurement.matching.matches import CaseMatch
-from cce.measurement.metrics import graded, ranked
+from cce.measurement.metrics import ranked
 from cce.registry import Registry, ask_plug_in, unknown_name
 
 DEFAULT_METRICS = METRICS
@@ -41,6 +41,22 @@ class Metric(NamedTuple):
         return MetricEntry(self.name, self.definition, self.range, self.needs_index)
 
 
+def _graded(formula: str) -> Figure:
+    """A formula of `graded`, which is imported only where one of them is asked for: few runs do."""
+
+    def figure(match: CaseMatch) -> float | None:
+        from cce.measurement.metrics import graded
+
+        formulas: dict[str, Figure] = {
+            "ndcg": graded.ndcg,
+            "ndcg_linear": graded.ndcg_linear,
+            "ap": graded.average_precision,
+        }
+        return formulas[formula](match)
+
+    return figure
+
+
 def _saved(name: str, definition: str, figure: Figure) -> Metric:
     return Metric(name, definition, figure, needs_index=False)
 
@@ -54,14 +70,14 @@ _TABLE: tuple[Metric, ...] = (
     Metric(
         "ndcg",
         "DCG / ideal DCG; gain 2^grade - 1, discount log2(1 + rank); the ideal ranks the whole index",
-        graded.ndcg,
+        _graded("ndcg"),
     ),
-    Metric("ndcg_linear", "as ndcg with gain = grade, as trec_eval computes it", graded.ndcg_linear),
+    Metric("ndcg_linear", "as ndcg with gain = grade, as trec_eval computes it", _graded("ndcg_linear")),
     Metric(
         "ap",
         "mean precision at the ranks of the relevant chunks of the index, at most k of them, "
         "0 for those not returned",
-        graded.average_precision,
+        _graded("ap"),
     ),
     _saved(
         "token_iou",

@@ -40,7 +40,7 @@ class Bm25Backend:
         shares = self._shares(query, query.once(bm25_order, self._index, k)[:k])
         ranked = zip(self.rank(query, k), shares, strict=True)
         return RankingAccount(
-            tuple(AccountedHit(rank, hit, of_hit) for rank, (hit, of_hit) in enumerate(ranked, start=1)),
+            tuple(AccountedHit(rank, hit, terms) for rank, (hit, terms) in enumerate(ranked, start=1)),
             terms=tuple(self._query_terms(query)),
             formula=_FORMULA,
         )
@@ -54,7 +54,7 @@ class Bm25Backend:
             for position, share in zip(*self._index.scorer.term(token), strict=True):
                 if position in shares:
                     shares[position].append(Share(token.decode(), share))
-        return [tuple(of_chunk) for of_chunk in shares.values()]
+        return [tuple(chunk_shares) for chunk_shares in shares.values()]
 
     def _query_terms(self, query: Query) -> Iterator[QueryTerm]:
         from cce.domain.ranking_account import QueryTerm

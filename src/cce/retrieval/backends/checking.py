@@ -1,4 +1,4 @@
-"""The laws of rankings, checked where rankings enter: whoever breaks one is named.
+"""The laws of rankings, checked where rankings enter; the error names the backend that breaks one.
 
 A wrong ranking would become a wrong figure: a plug-in that returns its first hit k times would have
 a precision of 1. So every ranking passes `check_ranking` before anything is computed from it.
@@ -7,7 +7,7 @@ a precision of 1. So every ranking passes `check_ranking` before anything is com
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 from cce.domain.query import Query
@@ -38,6 +38,8 @@ def _checked(ranking: object, query: Query, k: int, index: Index) -> Ranking:
         _break(f"a ranking is a tuple of hits, got {_type(ranking)}")
     if len(ranking) > k:
         _break(f"{len(ranking)} results for k = {k}; a ranking has at most k")
+    if _is_plainly_sound(ranking, query, index):
+        return tuple(ranking)
     taken: set[int] = set()
     for rank, hit in enumerate(ranking, start=1):
         if not isinstance(hit, Hit):
@@ -52,6 +54,19 @@ def _checked(ranking: object, query: Query, k: int, index: Index) -> Ranking:
             _break(f"rank {rank} is {_place(hit.chunk)}, which the query does not allow")
         taken.add(position)
     return tuple(ranking)
+
+
+def _is_plainly_sound(ranking: Sequence[object], query: Query, index: Index) -> bool:
+    """Whether all hits have finite floats and different chunk objects of the index, as nearly always.
+
+    Few steps, since every ranking is asked. Anything else, such as copies of chunks, is checked hit by hit.
+    """
+    for hit in ranking:
+        if type(hit) is not Hit or type(hit.score) is not float or not -math.inf < hit.score < math.inf:
+            return False
+    positions = index.chunks.positions_of([hit.chunk for hit in ranking if isinstance(hit, Hit)])
+    is_complete = None not in positions and len(set(positions)) == len(positions)
+    return is_complete and (query.allowed is None or query.allowed.issuperset(positions))
 
 
 def _check_score(score: object, rank: int) -> None:

@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from cce.domain.ranking_account import AccountedHit, HybridParts, RankingAccount, Share
     from cce.retrieval.scoring.scorer import Scores
 
+# Cormack, Clarke & Büttcher (SIGIR 2009) fix 60 after a pilot and find the figures to vary little around it.
+# Ranks count from 0 in this sum: the best chunk of both orders has 1/60 + 1/60.
 RRF_OFFSET = 60
+# The ranking that this package has to reproduce fixes the other values, and every report was made with them.
+# `cce relevance` measures what another value does: a change of one is a change of figures, to be gated.
 LOOKUP_WEIGHT = 1.5
 PATH_PENALTY = 0.8
 MAX_CHUNKS_PER_FILE = 3
@@ -140,7 +144,7 @@ class HybridBackend:
         cosines = query.once(query_cosines, index)
         fusion = _fuse(by_vector, query.once(bm25_order, index, k), _keyword_weight(analyzed))
         weighed = self._weigh(analyzed, fusion, cosines, query.once(bm25_scores, index))
-        ordered = self._order({position: of_candidate[-1] for position, of_candidate in weighed.items()})
+        ordered = self._order({position: parts[-1] for position, parts in weighed.items()})
         return _Candidates(fusion, weighed, ordered, *self._thin_out(ordered, k), cosines)
 
     def _weigh(
@@ -165,14 +169,14 @@ class HybridBackend:
 
     def _thin_out(self, ordered: Sequence[int], k: int) -> tuple[list[int], list[int]]:
         """The first k positions with at most MAX_CHUNKS_PER_FILE per file, and those left out on the way."""
-        n_of_file: dict[str, int] = {}
+        n_by_path: dict[str, int] = {}
         kept: list[int] = []
         cut: list[int] = []
         for position in ordered:
             if len(kept) >= k:
                 break
             path = self._index.chunks.path_of(position)
-            n = n_of_file[path] = n_of_file.get(path, 0) + 1
+            n = n_by_path[path] = n_by_path.get(path, 0) + 1
             (kept if n <= MAX_CHUNKS_PER_FILE else cut).append(position)
         return kept, cut
 
@@ -183,12 +187,12 @@ class HybridBackend:
         seed_of: dict[str, str] = {}
         for seed in dict.fromkeys(chunk.file_path for chunk in kept[:N_GRAPH_SEEDS]):
             for path in self._index.graph.neighbours(seed):
-                if path not in kept_files and self._allowed_of_file(query, path):
+                if path not in kept_files and self._allowed_in_file(query, path):
                     seed_of.setdefault(path, seed)
         seen = {(chunk.file_path, chunk.start_line, chunk.end_line) for chunk in kept}
         added: list[_Neighbour] = []
         for path in list(seed_of)[:N_GRAPH_FILES]:
-            for position, cosine in self._best_of_file(query, path, candidates.cosines):
+            for position, cosine in self._best_in_file(query, path, candidates.cosines):
                 chunk = self._index.chunks[position]
                 span = (chunk.file_path, chunk.start_line, chunk.end_line)
                 if span not in seen:
@@ -196,13 +200,13 @@ class HybridBackend:
                     added.append((Hit(chunk, max(0.0, cosine) * GRAPH_DECAY), seed_of[path], cosine))
         return added
 
-    def _best_of_file(self, query: Query, path: str, cosines: Scores) -> list[tuple[int, float]]:
+    def _best_in_file(self, query: Query, path: str, cosines: Scores) -> list[tuple[int, float]]:
         """Positions and cosines of the best chunks of one file, best first."""
-        positions = self._allowed_of_file(query, path)
+        positions = self._allowed_in_file(query, path)
         cosine_of = dict(zip(positions, cosines.at(positions), strict=True))
         return [(position, cosine_of[position]) for position in self._order(cosine_of)[:N_GRAPH_CHUNKS]]
 
-    def _allowed_of_file(self, query: Query, path: str) -> Sequence[int]:
+    def _allowed_in_file(self, query: Query, path: str) -> Sequence[int]:
         positions = self._index.positions_by_file.get(path, ())
         return positions if query.allowed is None else list(filter(query.allows, positions))
 
@@ -212,8 +216,8 @@ def _fuse(by_vector: Sequence[int], by_keyword: Sequence[int], keyword_weight: f
     vector_ranks, keyword_ranks = _ranks(by_vector), _ranks(by_keyword)
     fused = {position: 1 / (RRF_OFFSET + rank - 1) for position, rank in vector_ranks.items()}
     for position, rank in keyword_ranks.items():
-        of_keyword = keyword_weight * (1 / (RRF_OFFSET + rank - 1))
-        fused[position] = fused.get(position, 0.0) + of_keyword
+        share = keyword_weight * (1 / (RRF_OFFSET + rank - 1))
+        fused[position] = fused.get(position, 0.0) + share
     best = max(fused.values())
     has_norm = ordering_key(best) != 0
     norm = {position: rrf / best if has_norm else 0.0 for position, rrf in fused.items()}

@@ -1,4 +1,4 @@
-"""Language packs: what each language calls a function, a class and an import. One row a language."""
+"""Language packs: what each language calls a function, a class and an import. One row per language."""
 
 from __future__ import annotations
 

@@ -17,7 +17,6 @@ from typing import NamedTuple
 from cce.errors import CorpusError
 from cce.files import reason
 from cce.quoting import on_one_line
-from cce.retrieval.corpus.rule_lines import without_unclosed_sets
 
 _RULE_FILE = b".gitignore"
 # In a worktree or a submodule it is a file, with a path of this machine in it.
@@ -255,7 +254,14 @@ def _is_misread(path: bytes) -> bool:
     if _is_odd_rule_file(path):
         return True
     rules = _read_or_nothing(path)
-    return without_unclosed_sets(rules) != rules
+    return b"[" in rules and _readable(rules) != rules
+
+
+def _readable(rules: bytes) -> bytes:
+    """The rules without the lines that the engine and git read differently."""
+    from cce.retrieval.corpus.rule_lines import without_unclosed_sets  # few rule files have sets
+
+    return without_unclosed_sets(rules)
 
 
 def _is_too_large(path: bytes) -> bool:
@@ -295,7 +301,7 @@ def _copy_names(source: bytes, target: bytes) -> None:
         for name in filter(_is_utf8, entries.files):
             with open(_join(target, directory, name), "wb") as file:
                 if name == _RULE_FILE:
-                    file.write(without_unclosed_sets(_read_or_nothing(_join(source, directory, name))))
+                    file.write(_readable(_read_or_nothing(_join(source, directory, name))))
         for name in filter(_is_utf8, entries.directories):
             os.mkdir(_join(target, directory, name))
             pending.append(_join(directory, name))

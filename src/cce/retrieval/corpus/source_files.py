@@ -101,7 +101,7 @@ def scrub(text: bytes, redaction: Redaction, path: str) -> bytes:
         return redact_strictly(text, path)
 
     from cce.retrieval.redaction.standard import (
-        redact,  # where nothing changed, nobody waits for its expressions
+        redact,  # compiling its patterns is spared where no file changed
     )
 
     return redact(text)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from cce.retrieval.embedding.catalog import FloatMatrix
 
 DIMENSION = 256
+# The 64-bit parameters of FNV-1a by Fowler, Noll and Vo (http://www.isthe.com/chongo/tech/comp/fnv/). The
+# hash of no bytes is the offset, that of b"a" is 0xaf63dc4c8601ec8c.
 FNV_OFFSET = 0xCBF29CE484222325
 FNV_PRIME = 0x100000001B3
 _MAX_UINT64 = 2**64 - 1
@@ -32,7 +34,7 @@ class HashEmbedder:
         """There is nothing to choose from: `model` is ignored."""
 
     def embed(self, texts: Sequence[bytes]) -> FloatMatrix:
-        """float64[n_texts, 256]; a text without tokens gets zeros. Made for queries: a text at a time."""
+        """float64[n_texts, 256]; a text without tokens gets zeros. Made for queries: one text at a time."""
         import numpy as np
 
         vectors = np.zeros((len(texts), DIMENSION))

@@ -131,7 +131,7 @@ def default_cache() -> Cache | None:
 def fingerprint() -> str:
     """What decides, besides a file's path and content, how it is indexed, and what a snapshot leaves unsaid.
 
-    A snapshot has positions in CHUNK_KINDS, and whether a file is cut at all is a row's affair: so the whole
+    A snapshot has positions in CHUNK_KINDS, and a row decides whether a file is cut at all: so the whole
     table is in it.
     """
     versions = [_version(name) for name in ("tree_sitter", *(pack.grammar_package for pack in PACKS))]
@@ -155,7 +155,7 @@ def _mode(redaction: Redaction) -> str:
 def _version(package: str) -> str:
     """The name of the folder that an installer leaves beside a package: it ends in the version.
 
-    `importlib.metadata` tells the same, and takes some twenty milliseconds to import.
+    `importlib.metadata` knows the version too, but takes some twenty milliseconds to import.
     """
     spec = find_spec(package)
     parent = os.path.dirname(os.path.dirname(spec.origin or "")) if spec else ""

@@ -62,6 +62,10 @@ class ChunkTable(Sequence[Chunk]):
         # An id names the object as long as the object lives, and `_made` keeps it alive.
         return self._position_of.get(id(chunk))
 
+    def positions_of(self, chunks: Sequence[Chunk]) -> list[int | None]:
+        """`position_of` of each of many chunks."""
+        return [self._position_of.get(id(chunk)) for chunk in chunks]
+
     def path_of(self, position: int) -> str:
         """The file of one chunk, which need not be made for that."""
         return self._paths[self._file_of[position]]

@@ -6,11 +6,11 @@ What was left out comes along with its reason, since an anchor may name it.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cce.domain.redaction import Redaction
-from cce.retrieval.chunking.limits import seconds_per_file
 from cce.retrieval.corpus.source_files import SkipReason, read_raw, walk, why_absent
 from cce.retrieval.embedding.catalog import Embedder
 from cce.retrieval.embedding.hashing import HashEmbedder
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cce.retrieval.embedding.catalog import FloatMatrix
     from cce.retrieval.indexing.workers import Processed
 
+# Texts per call of an embedder: with a model that takes 30 ms per text, progress shows every two seconds.
 _BATCH = 64
 
 ProgressCallback = Callable[[str, int, int, str], None]
@@ -82,7 +83,10 @@ def index_directory(
 
     Text that was not scrubbed never reaches the cache. Raises CorpusError, GrammarError or UsageError.
     """
-    seconds_per_file()  # a wrong value is an error also where nothing is to be parsed
+    if "CCE_PARSE_SECONDS" in os.environ:
+        from cce.retrieval.chunking.limits import seconds_per_file  # where nothing changed, nothing is parsed
+
+        seconds_per_file()  # a wrong value is an error also then
     walked = walk(directory)
     n_files = len(walked.paths)
 
@@ -108,9 +112,8 @@ def index_directory(
 def _process(
     directory: str, paths: Sequence[str], redaction: Redaction, progress: Callable[[int], None]
 ) -> Processed:
-    from cce.retrieval.indexing.workers import (
-        process_files,  # where nothing changed, nothing is cut into chunks
-    )
+    # Only here: a run that finds all files in the cache spares the modules that cut chunks.
+    from cce.retrieval.indexing.workers import process_files
 
     return process_files(directory, paths, redaction, progress)
 
@@ -146,7 +149,7 @@ def _process_changed(
 
 
 def _embed_all(index: Index, progress: ProgressCallback) -> FloatMatrix:
-    """A model takes its time: ask it batch by batch, so that the user sees it work."""
+    """float64[n_chunks, dimension], asked for in batches, so that a slow model shows progress."""
     import numpy as np
 
     n_chunks = len(index.chunks)
@@ -159,5 +162,5 @@ def _embed_all(index: Index, progress: ProgressCallback) -> FloatMatrix:
 
 
 def text_digest(text: bytes) -> str:
-    """What tells whether a file's scrubbed text is still the same."""
+    """SHA-256 of a file's scrubbed text in hex: equal as long as the text is."""
     return hashlib.sha256(text).hexdigest()

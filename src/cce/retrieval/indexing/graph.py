@@ -55,6 +55,8 @@ class _Resolver:
         return self._known[name]
 
     def _ending_in(self, suffix: str) -> list[int]:
+        # Reversed, `lib/util.py` is `yp.litu/bil` and `my_util.py` is `yp.litu_ym`: sorted, all paths that
+        # end in `util.py` are neighbours, those whose first letters are `yp.litu`.
         beginning = suffix[::-1]
 
         def cut(reversed_path: str) -> str:

@@ -28,7 +28,8 @@ from cce.tokens import estimate_tokens
 _ID_DIGITS = 16
 _SPAN_FIELDS = 4
 
-# Longer contents are cut out anew whenever somebody asks for one: kept, those of nested chunks fill memory.
+# A longer content is cut out of its file each time it is asked for. Kept, those of nested chunks fill the
+# memory: of 20,000 functions in each other they have ten thousand times the bytes of the file.
 _MAX_KEPT_BYTES = 4096
 _CONTENT_FIELD = Chunk._fields.index("content")
 
@@ -168,6 +169,8 @@ def merge_segments(old: Segment, kept: Set[str], new: Segment) -> Segment:
     sources += [(path, new, position) for position, path in enumerate(new.paths)]
     sources.sort(key=lambda source: source[0])
     runs: list[list[tuple[str, Segment, int]]] = []
+    # Files that are neighbours in their source stay together: of a.py b.py d.py in `old` and c.py in `new`
+    # become the runs (old a b) (new c) (old d), so that three parts are cut and joined, not four.
     for source in sources:
         if runs and runs[-1][-1][1] is source[1] and runs[-1][-1][2] + 1 == source[2]:
             runs[-1].append(source)

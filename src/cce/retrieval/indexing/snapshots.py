@@ -26,6 +26,8 @@ from cce.retrieval.indexing.segment import Segment
 
 _MAGIC = b"cce segment 3\n"
 _LENGTH = struct.Struct("<Q")
+# A mapped sequence can be read as numbers of eight bytes only where it starts at a multiple of eight. 64 is a
+# line of the processor's cache, so no sequence shares one with its neighbour.
 _ALIGNMENT = 64
 _DIGEST_BYTES = 32
 
@@ -91,7 +93,7 @@ def _layout(parts: dict[str, memoryview]) -> dict[str, list[Any]]:
     offset = 0
     for name, part in parts.items():
         layout[name] = [part.format, part.nbytes, offset]
-        offset += part.nbytes + -part.nbytes % _ALIGNMENT
+        offset += part.nbytes + -part.nbytes % _ALIGNMENT  # 100 bytes and 28 of padding make 128
     return layout
 
 

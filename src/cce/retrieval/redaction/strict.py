@@ -3,7 +3,7 @@
     text ──> standard rules ──> key blocks ──> shapes ──> assignments ──┐
       ^────────────── again, as long as that changes something ─────────┘
 
-Lines keep their number. The path tells whether an unquoted value is a literal, as in settings, or an
+Lines keep their number. The path decides whether an unquoted value is a literal, as in settings, or an
 expression, as in code.
 """
 

@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from cce.numerals import ordering_key
 
-# A score that is two millionths below the k-th best has a smaller key. So keys, which cost more to
-# find than the k-th best score, are found for few.
+# A key is a score in millionths, rounded. A score two millionths below the k-th best has a smaller key: if
+# the k-th best is 0.5000004 (key 500000), 0.4999984 has the key 499998. So keys, which cost more to find than
+# the k-th best score, are found for few.
 KEY_MARGIN = 2e-6
 
 

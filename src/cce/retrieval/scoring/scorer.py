@@ -98,7 +98,7 @@ class ListScorer:
         self._dimensions: list[dict[int, float]] = []
 
     def term(self, token: bytes) -> tuple[Sequence[int], Sequence[float]]:
-        """As for Scorer; computed once a token."""
+        """As for Scorer; computed once per token."""
         if token not in self._terms:
             places = self._places.get(token, ())
             chunks = [self._chunk_of[place] for place in places]
@@ -128,9 +128,9 @@ class ListScorer:
         if not self._dimensions:
             self._dimensions = self._embed_chunks()
         cosines = [0.0] * self._n_chunks
-        for dimension, of_query in unit_vector(query):
-            for chunk, of_chunk in self._dimensions[dimension].items():
-                cosines[chunk] += of_query * of_chunk
+        for dimension, query_coordinate in unit_vector(query):
+            for chunk, coordinate in self._dimensions[dimension].items():
+                cosines[chunk] += query_coordinate * coordinate
         return self.scores(cosines)
 
     def _normalise_lengths(self, starts: Sequence[int]) -> list[float]:
@@ -144,16 +144,16 @@ class ListScorer:
         sums: list[dict[int, int]] = [{} for _ in range(DIMENSION)]
         for token, places in self._places.items():
             bucket, sign = bucket_and_sign(token)
-            of_bucket = sums[bucket]
+            bucket_sums = sums[bucket]
             for place in places:
                 chunk = self._chunk_of[place]
-                of_bucket[chunk] = of_bucket.get(chunk, 0) + sign * self._counts[place]
+                bucket_sums[chunk] = bucket_sums.get(chunk, 0) + sign * self._counts[place]
         squares = [0] * self._n_chunks
-        for of_bucket in sums:
-            for chunk, value in of_bucket.items():
+        for bucket_sums in sums:
+            for chunk, value in bucket_sums.items():
                 squares[chunk] += value * value
         norms = [math.sqrt(square) or 1.0 for square in squares]
-        return [{chunk: value / norms[chunk] for chunk, value in of_bucket.items()} for of_bucket in sums]
+        return [{chunk: value / norms[chunk] for chunk, value in bucket_sums.items()} for bucket_sums in sums]
 
 
 def idf(n_chunks: int, n_holding: int) -> float:

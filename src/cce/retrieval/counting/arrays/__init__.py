@@ -1,1 +1,1 @@
-"""Counting the tokens of large corpora; the only part of indexing that imports numpy."""
+"""Counting the tokens of large corpora; the only part of counting that imports numpy."""

@@ -22,6 +22,10 @@ from cce.retrieval.counting.token_counts import TokenCounts
 
 _NO_PARENT = -1
 
+# Example: text 0 holds text 1, which holds text 2, and text 3 stands alone; `reaches` are 3, 3, 3 and 4. Own
+# counts of a token 2, 0, 1, 5 have the prefix sums 0, 2, 2, 3, 8. The total of text 0 is sums[3] - sums[0],
+# which is 3, that of text 1 is sums[3] - sums[1], which is 1.
+
 
 class Nests(NamedTuple):
     """The texts of a corpus that hold others: text `outer[i]` holds those up to `reaches[i]` (exclusive).
@@ -53,11 +57,11 @@ class Nests(NamedTuple):
         """Which texts hold a token, ascending, and how often; `texts` and `counts` are its own counts."""
         sums = np.zeros(len(counts) + 1, np.int64)
         np.cumsum(counts, out=sums[1:])
-        of_outer = sums[np.searchsorted(texts, self.reaches)] - sums[np.searchsorted(texts, self.outer)]
-        is_alone, is_holding = ~self.is_outer[texts], of_outer > 0
+        totals = sums[np.searchsorted(texts, self.reaches)] - sums[np.searchsorted(texts, self.outer)]
+        is_alone, is_holding = ~self.is_outer[texts], totals > 0
         holders = np.concatenate([texts[is_alone], self.outer[is_holding]])
         order = np.argsort(holders)
-        return holders[order], np.concatenate([counts[is_alone], of_outer[is_holding]])[order]
+        return holders[order], np.concatenate([counts[is_alone], totals[is_holding]])[order]
 
 
 class _Tree(NamedTuple):

@@ -22,10 +22,13 @@ _LOWERED = b"abcdefghijklmnopqrstuvwxyz0123456789_"
 # What the tokenizer sees in each byte: its lower-cased letter, or 0 between tokens.
 _LETTERS = bytes(low if (low := ord(bytes([byte]).lower())) in _LOWERED else 0 for byte in range(256))
 
-# _MASKS[n] keeps the first n bytes of eight, whatever the byte order of the machine.
+# _MASKS[n] keeps the first n bytes of eight, whatever the byte order of the machine: _MASKS[2] is the number
+# whose bytes in memory are ff ff 00 00 00 00 00 00.
 _MASKS = (np.tri(_N_PACKED + 1, _N_PACKED, -1, dtype=np.uint8) * np.uint8(255)).reshape(-1).view(np.uint64)
 
-# Fibonacci hashing: 2**64 over the golden ratio. A table of more slots is too far from the processor.
+# Fibonacci hashing (Knuth, The Art of Computer Programming, volume 3, section 6.4): 2**64 over the golden
+# ratio; the upper bits of the product are the slot. 2**16 slots take half a megabyte; more are slower, since
+# they do not stay in the processor's cache.
 _HASH_FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _MAX_SLOT_BITS = 16
 
@@ -101,7 +104,7 @@ _WAYS = (_name_short, _name_middling, _name_long)
 def distinct_values(values: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], IntVector]:
     """Each value once, and int64[n]: which of them stands at each place.
 
-    A table tells most of them apart in a fraction of the time that sorting takes. In a slot that several
+    A table separates most of them in a fraction of the time that sorting takes. In a slot that several
     values fall into one stays, and the others are sorted.
     """
     n_bits = min(max(len(values).bit_length() - 1, 1), _MAX_SLOT_BITS)
@@ -121,7 +124,12 @@ def distinct_values(values: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], Int
 
 
 def _pack(letters: bytes, starts: IntVector, lengths: IntVector) -> NDArray[np.uint64]:
-    """uint64[n]: the letters of each token, at most eight, padded with zeros."""
+    """uint64[n]: the letters of each token, at most eight, padded with zeros.
+
+    `ab` in `ab,cd` is read as the eight bytes from its place, of which all but the first two become zero.
+    """
+    # A view of numbers that overlap, one from each byte: strides of 1, not 8. The zeros behind the text are
+    # what the last tokens read.
     from_each_place = np.ndarray((len(letters) + 1,), np.uint64, letters + bytes(_N_PACKED), strides=(1,))
     packed: NDArray[np.uint64] = from_each_place[starts]
     packed &= _MASKS[lengths]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from cce.retrieval.counting.flat import Ints
 from cce.retrieval.counting.token_counts import TokenCounts
 
-# Sorting the terms takes as long as a look at so many times as many.
-_MOST_TERMS_A_POSTING = 16
+# Sorting n terms takes about as long as marking and summing up a table of 16 n.
+_MAX_TERMS_PER_POSTING = 16
 
 
 def flat(typecode: str, numbers: NDArray[np.int64]) -> array[int]:
@@ -35,7 +35,7 @@ def without_unused_words(counts: TokenCounts) -> TokenCounts:
 def used_terms(terms: Ints, n_terms: int) -> tuple[Sequence[int], Ints]:
     """Of the terms below `n_terms` those that occur, ascending, and i[n]: the place of each among them."""
     taken: NDArray[np.int64] = np.asarray(terms)
-    if n_terms > _MOST_TERMS_A_POSTING * len(taken):
+    if n_terms > _MAX_TERMS_PER_POSTING * len(taken):
         used, places = np.unique(taken, return_inverse=True)
         return used.tolist(), flat("i", places)
     is_used = np.zeros(n_terms, bool)

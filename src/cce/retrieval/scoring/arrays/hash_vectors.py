@@ -35,7 +35,7 @@ class HashVectors:
         return coordinate
 
     def rows(self) -> FloatMatrix:
-        """float64[n_texts, 256]: the unit vectors, one a row."""
+        """float64[n_texts, 256]: the unit vectors, one per row."""
         return np.ascontiguousarray((self.sums / self.norms).T)
 
 
