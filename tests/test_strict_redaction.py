@@ -343,7 +343,7 @@ def test_any_text_stays_valid(noise: bytes, path: str) -> None:
 @pytest.mark.process
 def test_no_repeat_of_a_literal_takes_more_than_linear_time(root: Path) -> None:
     # 20 kB each: quadratic work on the worst of them took half a minute.
-    script = root / "eval/hardening/hostile_texts.py"
+    script = root / "eval/hardening/redaction.py"
     run = subprocess.run(
         [sys.executable, script, "--bytes", "20000"], capture_output=True, timeout=300, check=False, text=True
     )

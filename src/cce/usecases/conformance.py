@@ -21,7 +21,7 @@ class ChunkList(NamedTuple):
 
 def list_chunks(corpus: CorpusChoice, progress: ProgressCallback) -> ChunkList:
     """The chunks of the directory that `corpus` names; raises CceError."""
-    # Whatever CCE_REDACT says: the list compares implementations, and the strict rules are ours alone.
+    # Other implementations know the standard rules only, whatever CCE_REDACT says.
     corpus = corpus._replace(redaction=STANDARD)
     indexed = open_corpus(corpus, corpus_of(corpus), progress)
     return ChunkList(indexed.index.chunks, len(indexed.index.positions_by_file), indexed.notices)

@@ -1,7 +1,7 @@
 """Strict redaction put to the test: hostile texts in, counts out; or a directory in, what strict adds out.
 
-python eval/hardening/hostile_texts.py             tries and faults: slow texts, unstable ones
-python eval/hardening/hostile_texts.py DIR [..]    each line of DIR that the strict rules change, and how many
+python eval/hardening/redaction.py           tries and faults: slow texts, and texts that a second run changes
+python eval/hardening/redaction.py DIR [..]  each line of DIR that the strict rules change, and how many
 """
 
 from __future__ import annotations
