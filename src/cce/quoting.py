@@ -21,9 +21,10 @@ _OBEYED = (
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # Unicode's Bidi_Control characters, all twelve
     "\ud800-\udfff"  # lone surrogates: no character at all
 )
-_IN_LINE = re.compile(f"[{_OBEYED}]")
+# Compiled when a text first needs them, which few runs have: all that these find does not print.
+_IN_LINE = f"[{_OBEYED}]"
 # Colours are ours: they are put around text that was escaped before. Line ends and tabs lay out a report.
-_IN_TERMINAL = re.compile(f"(?![\n\t])[{_OBEYED}](?<!\x1b)|\x1b(?!\\[[0-9;]*m)")
+_IN_TERMINAL = f"(?![\n\t])[{_OBEYED}](?<!\x1b)|\x1b(?!\\[[0-9;]*m)"
 
 
 def quoted(text: str) -> str:
@@ -45,17 +46,17 @@ def shown_integer(value: int) -> str:
 
 def one_line(text: str) -> str:
     r"""`text` with control characters, bidi controls, line ends and lone surrogates as `\n` or `\u202e`."""
-    return _IN_LINE.sub(lambda found: _spelled(found[0]), text)
+    return text if text.isprintable() else re.sub(_IN_LINE, lambda found: _spelled(found[0]), text)
 
 
 def one_line_in_json(text: str) -> str:
     """JSON on one line whose strings, once parsed, show what `one_line` shows; U+0000 to U+001F stay."""
-    return _IN_LINE.sub(lambda found: "\\" + _spelled(found[0]), text)
+    return re.sub(_IN_LINE, lambda found: "\\" + _spelled(found[0]), text)
 
 
 def for_terminal(text: str) -> str:
     """Our own lines, safe for a terminal: only line ends, tabs and colours stay control characters."""
-    return _IN_TERMINAL.sub(lambda found: _spelled(found[0]), text)
+    return re.sub(_IN_TERMINAL, lambda found: _spelled(found[0]), text)
 
 
 def shortened(text: str, n: int) -> str:

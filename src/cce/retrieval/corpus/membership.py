@@ -14,7 +14,7 @@ from typing import Protocol
 from cce.domain.redaction import Redaction
 from cce.retrieval.corpus.source_files import read_raw, walk
 
-_MEANINGFUL_TO_GIT = re.compile(r"[\\*?\[]| (?= *$)")
+_MEANINGFUL_TO_GIT = r"[\\*?\[]| (?= *$)"
 
 
 def path_in(root: str, path: str) -> str | None:
@@ -87,5 +87,5 @@ def notices_of_written(root: str, files: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _way_out(root: str, name: str) -> str:
-    rule = _MEANINGFUL_TO_GIT.sub(lambda found: f"\\{found[0]}", name)
+    rule = re.sub(_MEANINGFUL_TO_GIT, lambda found: f"\\{found[0]}", name)
     return f"keep it out with the line /{rule} in {os.path.join(root, '.gitignore')}"
