@@ -20,7 +20,7 @@ from cce.report.text.benchmark import render_benchmark_text
 from cce.retrieval.indexing.directory import index_directory
 from cce.usecases.bench import (
     BenchmarkPlan,
-    Question,
+    BenchQuery,
     made_questions,
     peak_memory,
     percentile,
@@ -121,9 +121,9 @@ def test_a_spread_has_the_median_between_its_ends() -> None:
 def test_queries_are_made_of_evenly_spaced_chunks() -> None:
     chunks = [chunk(f"def f{number}(x):\n    pass") for number in range(10)]
     assert made_questions(chunks, n=3, k=5) == [
-        Question("def f0 x", 5),
-        Question("def f3 x", 5),
-        Question("def f6 x", 5),
+        BenchQuery("def f0 x", 5),
+        BenchQuery("def f3 x", 5),
+        BenchQuery("def f6 x", 5),
     ]
 
 

@@ -18,7 +18,7 @@ from cce.retrieval.chunking.grammars import load_language
 from cce.retrieval.chunking.languages import language_pack
 from cce.retrieval.indexing.directory import index_directory
 from cce.retrieval.indexing.index import SegmentIndex
-from cce.usecases.bench import Question, made_questions
+from cce.usecases.bench import BenchQuery, made_questions
 
 SAMPLES = Path(__file__).resolve().parents[2] / "test_fixtures" / "samples"
 
@@ -71,7 +71,7 @@ def read_index(corpus: Path) -> SegmentIndex:
     return index
 
 
-def questions(chunks: Sequence[Chunk], n: int) -> list[tuple[Chunk, Question]]:
+def questions(chunks: Sequence[Chunk], n: int) -> list[tuple[Chunk, BenchQuery]]:
     """At most n evenly spaced chunks, each with the query made of it."""
     positions = dict.fromkeys(number * len(chunks) // n for number in range(n))
     return [(chunks[at], question) for at in positions for question in made_questions([chunks[at]])]

@@ -11,6 +11,7 @@
     ├── StoreError           an index store that is damaged, foreign or cannot be written
     ├── EmbedderError        an embedder that does not answer, or answers nonsense
     ├── RankingError         a backend that fails, or whose ranking breaks a law
+    ├── OutsideSystemError   a program, service, object or saved run that fails, or a systems file
     └── MetricError          a metric that fails, or whose figure is outside its range
 
 A message is one line: place, fault, way out. Code that finds a fault raises it, and the
@@ -62,6 +63,10 @@ class EmbedderError(CceError):
 
 class RankingError(CceError):
     """A backend that fails or returns what is no ranking; the message starts with its name."""
+
+
+class OutsideSystemError(CceError):
+    """A program, service, object or saved run that fails, or a table that says how to ask one."""
 
 
 class MetricError(CceError):

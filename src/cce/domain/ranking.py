@@ -24,6 +24,21 @@ class Chunk(NamedTuple):
     token_count: int
 
 
+class Location(NamedTuple):
+    """A place that a system returned and that is no chunk of the index.
+
+    Lines are 1-based and inclusive, both None where they are unknown. `text` and `kind` are what the system
+    said. What `is_outside` the corpus fills its rank and matches nothing.
+    """
+
+    file_path: str
+    start_line: int | None = None
+    end_line: int | None = None
+    kind: str | None = None
+    text: str | None = None
+    is_outside: bool = False
+
+
 class Hit(NamedTuple):
     """One ranked chunk and the score it was ranked by."""
 

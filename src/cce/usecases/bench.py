@@ -61,7 +61,7 @@ class BenchmarkRun:
     notices: tuple[str, ...]
 
 
-class Question(NamedTuple):
+class BenchQuery(NamedTuple):
     """A query and how many hits it wants."""
 
     text: str
@@ -101,7 +101,7 @@ def run_benchmark(plan: BenchmarkPlan, progress: ProgressCallback) -> BenchmarkR
     return BenchmarkRun(benchmark, asked.notices)
 
 
-def made_questions(chunks: Sequence[Chunk], n: int = N_MADE_QUERIES, k: int = MADE_K) -> list[Question]:
+def made_questions(chunks: Sequence[Chunk], n: int = N_MADE_QUERIES, k: int = MADE_K) -> list[BenchQuery]:
     """At most n queries made of evenly spaced chunks: the same for the same corpus.
 
     A query is the first line of a chunk that has a token, cut to eight tokens. A chunk without a token gives
@@ -109,7 +109,7 @@ def made_questions(chunks: Sequence[Chunk], n: int = N_MADE_QUERIES, k: int = MA
     """
     positions = dict.fromkeys(number * len(chunks) // n for number in range(n)) if chunks else ()
     names = (_name(chunks[position].content) for position in positions)
-    return [Question(name, k) for name in dict.fromkeys(names) if name]
+    return [BenchQuery(name, k) for name in dict.fromkeys(names) if name]
 
 
 def token_saving(rankings: Iterable[Ranking], index: Index) -> TokenSaving:
@@ -179,9 +179,9 @@ def _ask(plan: BenchmarkPlan, fixtures: FixtureSet | None, corpus: str, progress
     return _Asked(sizes, len(questions), n_peak_bytes, tuple(backends), notices)
 
 
-def _questions(indexed: IndexedCorpus, fixtures: FixtureSet | None) -> list[Question]:
+def _questions(indexed: IndexedCorpus, fixtures: FixtureSet | None) -> list[BenchQuery]:
     if fixtures is not None:
-        return [Question(case.query, case.k) for case in fixtures.cases]
+        return [BenchQuery(case.query, case.k) for case in fixtures.cases]
     questions = made_questions(indexed.index.chunks)
     if not questions:
         raise CorpusError(f"{indexed.root}: no text to make queries of; name a directory of code, or a set")
@@ -194,7 +194,7 @@ def _name(content: bytes) -> str:
 
 
 def _answers(
-    system: System, questions: Sequence[Question], progress: ProgressCallback
+    system: System, questions: Sequence[BenchQuery], progress: ProgressCallback
 ) -> Iterator[tuple[float, Ranking]]:
     """Seconds and ranking of each question."""
     for n_done, question in enumerate(questions):
@@ -202,7 +202,7 @@ def _answers(
         yield _timed(_answer, system, question)
 
 
-def _answer(system: System, question: Question) -> Ranking:
+def _answer(system: System, question: BenchQuery) -> Ranking:
     # A new query each time: a query keeps what was computed for it.
     return system.rank(Query(question.text), question.k)
 
