@@ -27,7 +27,7 @@ EASE = (0.9, 0.6, 0.3, 0.1)  # chance that the next rank holds the answer, by ki
 METRICS: dict[str, Callable[[int], float]] = {
     "mrr": lambda rank: 1 / rank if rank <= K else 0.0,
     "hit": lambda rank: float(rank <= K),
-    "first": lambda rank: float(rank == 1),
+    "recall": lambda rank: float(rank == 1),
 }
 FAMILIES = (("mrr",), tuple(METRICS))
 DIRECTIONS = {Verdict.IMPROVED, Verdict.REGRESSED}
@@ -75,7 +75,7 @@ def found_share_at_mde(n: int, n_comparisons: int, sd: float = 0.2) -> float:
     n_found = 0
     for trial in range(n_comparisons):
         deltas = [chance.gauss(mean, sd) for _ in range(n)]
-        n_found += Verdict.IMPROVED in _verdicts({"delta": ([0.0] * n, deltas)}, trial)
+        n_found += Verdict.IMPROVED in _verdicts({"mrr": ([0.0] * n, deltas)}, trial)
     return n_found / n_comparisons
 
 

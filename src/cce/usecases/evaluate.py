@@ -16,6 +16,7 @@ from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.measurement.fixtures.notices import notices
 from cce.measurement.fixtures.reading import read_fixture_set
+from cce.measurement.matching.places import are_identical
 from cce.measurement.matching.spans import LineWeights
 from cce.measurement.scoring import SetScorer
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
@@ -103,7 +104,13 @@ def report_on(
         from cce.measurement.evidence.gathering import gather_evidence  # few runs weigh evidence
 
         pair = (measurement.scores[0], measurement.scores[1]) if plan.is_comparison else None
-        evidence = gather_evidence(plan.evidence, measurement.scores, pair, fixtures.cases)
+        evidence = gather_evidence(
+            plan.evidence,
+            measurement.scores,
+            pair,
+            fixtures.cases,
+            are_identical=pair is not None and are_identical(*measurement.rankings.values()),
+        )
     n_cases = len(fixtures.cases)
     return Report(corpus, index.embedder.name, n_cases, measurement.scores, comparison, evidence)
 
