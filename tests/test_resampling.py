@@ -78,9 +78,9 @@ def test_drawing_in_blocks_changes_no_bit(n: int, monkeypatch: pytest.MonkeyPatc
     figures = np.random.RandomState(2).randint(0, MICRO, n).tolist()
     whole = resampled_sums([figures], 300, 11)
     assert whole[:, 0].tolist() == drawn_sums(figures, 300, 11)
-    monkeypatch.setattr(resampling, "_CASES_PER_BLOCK", 7 * n + 3)
+    monkeypatch.setattr(resampling, "_WORDS_PER_BLOCK", 7 * n + 3)
     assert (resampled_sums([figures], 300, 11) == whole).all()
-    monkeypatch.setattr(resampling, "_CASES_PER_BLOCK", 1)
+    monkeypatch.setattr(resampling, "_WORDS_PER_BLOCK", n)
     assert (resampled_sums([figures], 300, 11) == whole).all()
 
 
