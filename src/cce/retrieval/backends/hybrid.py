@@ -105,11 +105,10 @@ class HybridBackend:
         if candidates is None:
             return RankingAccount((), behind=(), formula=formula)
         kept = [self._account(candidates, p, rank) for rank, p in enumerate(candidates.kept, start=1)]
+        widened = self._widen(query, candidates) if self._has_graph else ()
         added = [
-            AccountedHit(rank, hit, (Share("graph", hit.score),), GraphParts(seed, cosine))
-            for rank, (hit, seed, cosine) in enumerate(
-                self._widen(query, candidates) if self._has_graph else (), start=len(kept) + 1
-            )
+            AccountedHit(rank, hit, (Share("graph", hit.measured),), GraphParts(seed, cosine))
+            for rank, (hit, seed, cosine) in enumerate(widened, start=len(kept) + 1)
         ]
         cut = set(candidates.cut)
         passed = cut.union(candidates.kept)
