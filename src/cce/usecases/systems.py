@@ -1,0 +1,218 @@
+"""Which systems a run may ask, and the one place that opens them.
+
+What a user typed or a policy names enters; a Catalogue, and systems that are ready to answer, leave. Nothing
+is started unless the person who starts `cce` said so.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from cce.domain.case import FixtureSet
+from cce.domain.run import RunOrder
+from cce.domain.systems import (
+    Price,
+    Program,
+    PythonObject,
+    RunFile,
+    Service,
+    Source,
+    SystemsFile,
+    SystemTable,
+    Variant,
+)
+from cce.errors import UsageError
+from cce.quoting import on_one_line, quoted
+from cce.retrieval.external.door import Door, DoorRules
+from cce.retrieval.systems.catalogue import Catalogue, ResolvedSystem, parse_run_option
+from cce.retrieval.systems.opening import System
+from cce.usecases.corpora import is_ci
+
+if TYPE_CHECKING:
+    from cce.retrieval.external.contract import OutsideSystem
+    from cce.retrieval.indexing.index import Index
+
+CONSENT_VARIABLE = "CCE_RUN_SYSTEMS"
+CONSENT_OPTION = "--run-systems"
+
+_VERBS = {Program: "runs a program", Service: "calls a service", PythonObject: "imports code"}
+
+
+class SystemsChoice(NamedTuple):
+    """What the user said about systems.
+
+    file          a systems file; None for none
+    runs          `NAME=FILE` each
+    is_consented  whether programs, services and objects of the file may be opened
+    hosts         what may be called under CI besides this machine
+    order         how runs with ranks and scores are put in order
+    keeps_going   whether a failed case scores as empty, where it else ends the run
+    repeat        how often each question is asked; None for what the tables say
+    price         for all systems without one of their own
+    records       `NAME=FILE` each: where answers are kept; `resumes` asks only what is missing there
+    """
+
+    file: str | None = None
+    runs: tuple[str, ...] = ()
+    is_consented: bool = False
+    hosts: tuple[str, ...] = ()
+    order: RunOrder = RunOrder()
+    keeps_going: bool = False
+    repeat: int | None = None
+    price: Price | None = None
+    records: tuple[str, ...] = ()
+    resumes: bool = False
+
+    @property
+    def names_systems(self) -> bool:
+        """Whether it brings systems besides those of the registry."""
+        return self.file is not None or bool(self.runs)
+
+
+BUILT_IN_SYSTEMS = SystemsChoice()
+
+
+def open_catalogue(choice: SystemsChoice) -> Catalogue:
+    """All systems that `choice` names, none of them opened; raises CceError."""
+    file = None
+    if choice.file is not None:
+        from cce.retrieval.systems.file import read_systems  # it needs pydantic
+
+        file = read_systems(choice.file)
+        _require_inside(file)
+    return Catalogue(file, [parse_run_option(typed) for typed in choice.runs])
+
+
+def _require_inside(file: SystemsFile) -> None:
+    """Under CI the file may come from a stranger: what it names on disk must lie in the same repository."""
+    if not is_ci():
+        return
+    from cce.work_tree import is_outside
+
+    for table in file.systems.values():
+        for key, path in _paths(table.source):
+            if is_outside(path, file.path):
+                raise UsageError(
+                    f"{on_one_line(file.path)}: system.{table.name}.{key}: lies outside of the git work tree "
+                    "that holds this file, which CI does not read: name a path inside"
+                )
+
+
+def _paths(source: Source) -> Iterator[tuple[str, str]]:
+    if isinstance(source, RunFile):
+        yield "run", source.path
+    if isinstance(source, PythonObject) and source.path is not None:
+        yield "path", os.path.join(source.folder, source.path)
+    if isinstance(source, Service) and source.ca is not None:
+        yield "ca", os.path.join(source.folder, source.ca)
+
+
+def require_consent(choice: SystemsChoice, table: SystemTable) -> None:
+    """Raise UsageError if opening the system needs a word that nobody gave."""
+    if not table.runs_code or choice.is_consented or os.environ.get(CONSENT_VARIABLE) == "1":
+        return
+    verb = _VERBS[type(table.source)]
+    raise UsageError(
+        f"system {quoted(table.name)} {verb} ({on_one_line(table.origin)}): "
+        f"add {CONSENT_OPTION} if you trust it, or --run {table.name}=FILE"
+    )
+
+
+def require_askable(catalogue: Catalogue, name: str, command: str) -> None:
+    """Raise UsageError for a saved run, which answers only the queries that it holds."""
+    if isinstance(catalogue.resolve(name).table.source, RunFile):
+        raise UsageError(
+            f"system {quoted(name)} is a saved run, which answers only its own queries: "
+            f"cce {command} cannot ask it, name another system"
+        )
+
+
+class OpenOutside:
+    """An outside system that was opened, and the door that its answers come through."""
+
+    def __init__(self, resolved: ResolvedSystem, system: OutsideSystem, door: Door) -> None:
+        self.table = resolved.table
+        self.scopes = resolved.scopes
+        self.system = system
+        self.door = door
+
+
+class OpenSystems(NamedTuple):
+    """Systems ready to answer, by name in the order asked."""
+
+    inside: dict[str, System]
+    outside: dict[str, OpenOutside]
+
+    def repeats(self, name: str, typed: int | None) -> int:
+        """How often each question is asked of the system `name`."""
+        table = self.inside[name].table if name in self.inside else self.outside[name].table
+        return typed or table.repeat
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What systems are opened over: `index` is None where there is no corpus, `fixtures` where no set is."""
+
+    index: Index | None
+    fixtures: FixtureSet | None = None
+
+
+@contextmanager
+def opened(
+    choice: SystemsChoice, catalogue: Catalogue, names: Sequence[str], over: Surroundings
+) -> Iterator[OpenSystems]:
+    """The systems `names`, which are closed whatever happens. Raises CceError."""
+    resolved = {name: catalogue.resolve(name) for name in names}
+    for each in resolved.values():
+        require_consent(choice, each.table)
+    with ExitStack() as stack:
+        systems = OpenSystems({}, {})
+        for name, each in resolved.items():
+            if isinstance(each.table.source, Variant):
+                systems.inside[name] = System(each, _require_index(name, over.index))
+                continue
+            system = _open_outside(choice, each.table, over)
+            atexit.register(system.close)  # a signal runs no `with`
+            stack.callback(atexit.unregister, system.close)
+            stack.callback(system.close)
+            door = Door(over.index, name, _door_rules(each.table), _labelled(over.fixtures))
+            systems.outside[name] = OpenOutside(each, system, door)
+        yield systems
+
+
+def _require_index(name: str, index: Index | None) -> Index:
+    if index is None:
+        raise UsageError(f"system {quoted(name)} ranks a corpus, and there is none: give --dir DIR")
+    return index
+
+
+def _labelled(fixtures: FixtureSet | None) -> frozenset[str]:
+    cases = () if fixtures is None else fixtures.cases
+    return frozenset(anchor.path for case in cases for anchor in case.anchors if anchor.path is not None)
+
+
+def _door_rules(table: SystemTable) -> DoorRules:
+    source = table.source
+    assert not isinstance(source, Variant)  # noqa: S101 - it has no door
+    is_run = isinstance(source, RunFile)
+    folder = os.path.dirname(source.path) if isinstance(source, RunFile) else source.folder
+    return DoorRules(source.root, folder, table.collapse, table.final, is_run)
+
+
+def _open_outside(choice: SystemsChoice, table: SystemTable, over: Surroundings) -> OutsideSystem:
+    """Start, call or read it; what each needs is imported only here."""
+    source = table.source
+    if isinstance(source, RunFile):
+        from cce.usecases.runs import open_saved_run
+
+        if over.fixtures is None:
+            raise UsageError(
+                f"system {quoted(table.name)} is a saved run, which answers only its own queries"
+            )
+        return open_saved_run(table.name, source, over.fixtures, over.index, choice.order)
+    raise UsageError(f"system {quoted(table.name)}: this kind of system is not known")
