@@ -49,7 +49,7 @@ from cce.usecases.corpora import (
     likely_secrets,
     open_corpus,
 )
-from cce.usecases.evaluate import Measurement, Plan, all_notices, measure_backends
+from cce.usecases.evaluate import Measurement, Plan, all_notices, measure_systems
 from cce.usecases.gate_files import beside, corpus_of_policy, require_direct_baseline
 from cce.work_tree import path_in_work_tree
 
@@ -103,7 +103,7 @@ def run_gate(plan: GatePlan, progress: ProgressCallback) -> GateRun:
     fixtures = sources.fixtures
     measuring = _measuring_plan(plan, sources)
     indexed = open_corpus(measuring.corpus, corpus_of(measuring.corpus, fixtures), progress)
-    measurement = measure_backends(measuring, fixtures, indexed.index, progress)
+    measurement = measure_systems(measuring, fixtures, indexed.index, progress)
     gate, pair = _judge(plan, sources, measurement, indexed)
     cases = drill_down(fixtures.cases, measurement.rankings) if plan.has_drilldown else ()
     return GateRun(

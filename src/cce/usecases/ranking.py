@@ -7,7 +7,7 @@ outside system is asked all its questions in one go, and its answers come throug
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cce.domain.case import Case
 from cce.domain.outside import FailedAnswer, Question
@@ -15,9 +15,15 @@ from cce.domain.query import Query
 from cce.domain.ranking import Ranking
 from cce.errors import OutsideSystemError
 from cce.quoting import on_one_line, quoted
+from cce.retrieval.corpus.scopes import ScopedFiles
 from cce.retrieval.indexing.directory import ProgressCallback
+from cce.retrieval.indexing.index import Index
+from cce.retrieval.systems.opening import System
 from cce.usecases.scopes import CaseScopes
 from cce.usecases.systems import OpenOutside, OpenSystems
+
+if TYPE_CHECKING:
+    from cce.domain.ranking_account import RankingAccount
 
 
 class Rankings(NamedTuple):
@@ -188,6 +194,68 @@ class _Answers:
             raise OutsideSystemError(f"{place}: {on_one_line(message)}")
         self.failed.setdefault(question.id, message)
         return ()
+
+
+class OutsideRanker:
+    """An outside system that is asked one query after the other, as a system of our own is."""
+
+    def __init__(
+        self, name: str, opened: OpenOutside, index: Index, depth: int | None = None, case_id: str = "query"
+    ) -> None:
+        """`depth` is the most results to ask for, None for any number; `case_id` names the query."""
+        self.name = name
+        self._case_id = case_id
+        self._opened = opened
+        self._index = index
+        self._depth = depth
+        self._files = ScopedFiles(opened.scopes) if opened.scopes else None
+
+    def rank(self, query: Query, k: int) -> Ranking:
+        """What it answers, checked; raises OutsideSystemError, also for an answer that failed."""
+        paths = self._index.positions_by_file
+        scope = None if self._files is None else self._files.request(paths.keys())
+        asked = k if self._depth is None else min(k, self._depth)
+        question = Question(self._case_id, query.text, asked, scope)
+        (answer,) = self._opened.system.answer([question])
+        if isinstance(answer, FailedAnswer):
+            raise OutsideSystemError(f"system {quoted(self.name)}: {on_one_line(answer.message)}")
+        allowed = None if self._files is None else self._files.positions(paths)
+        return self._opened.door.ranking(question, answer, allowed)
+
+    def search(self, query: Query, k: int, *, use_graph: bool) -> Ranking:  # noqa: ARG002 - hybrid's alone
+        """As `rank`."""
+        return self.rank(query, k)
+
+    def explain(self, query: Query, k: int) -> RankingAccount:
+        """The hits with their scores: what they are made of is the system's own affair."""
+        from cce.domain.ranking_account import AccountedHit, RankingAccount  # few runs explain
+
+        ranked = enumerate(self.rank(query, k), start=1)
+        return RankingAccount(tuple(AccountedHit(rank, hit) for rank, hit in ranked))
+
+
+Ranker = System | OutsideRanker
+"""What can be asked one query."""
+
+
+def rankers(
+    systems: OpenSystems,
+    names: Sequence[str],
+    index: Index,
+    depth: int | None = None,
+    case_id: str = "query",
+) -> tuple[Ranker, ...]:
+    """The systems in the order of `names`.
+
+    depth    limits what outside systems are asked for
+    case_id  what they are told that the query is called; a saved run finds it by that
+    """
+    return tuple(
+        systems.inside[name]
+        if name in systems.inside
+        else OutsideRanker(name, systems.outside[name], index, depth, case_id)
+        for name in names
+    )
 
 
 def failure_notice(name: str, failed: Mapping[str, str], n_cases: int) -> str:

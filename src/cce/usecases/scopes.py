@@ -11,7 +11,6 @@ from cce.errors import UsageError
 from cce.quoting import on_one_line, quoted
 from cce.retrieval.corpus.scopes import ScopedFiles
 from cce.retrieval.indexing.index import Index
-from cce.toml_tables import unknown
 
 
 class CaseScopes:
@@ -34,6 +33,8 @@ class CaseScopes:
             if self._path is None:
                 way_out = "a systems file defines it, name one with --systems FILE"
                 raise UsageError(f"{place}: scope {quoted(case.scope)}: {way_out}")
+            from cce.toml_tables import unknown  # it brings in a reader of TOML
+
             known = unknown("scope", case.scope, self._scopes)
             raise UsageError(f"{place}: {known}; {on_one_line(self._path)} defines them")
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cce.domain.case import FixtureSet
 from cce.domain.run import RunOrder
@@ -28,18 +28,19 @@ from cce.domain.systems import (
 )
 from cce.errors import UsageError
 from cce.quoting import on_one_line, quoted
-from cce.retrieval.external.door import Door, DoorRules
 from cce.retrieval.systems.catalogue import Catalogue, ResolvedSystem, parse_run_option
 from cce.retrieval.systems.opening import System
-from cce.usecases.corpora import is_ci
+from cce.usecases.corpora import CorpusChoice, is_ci
 
 if TYPE_CHECKING:
     from cce.retrieval.external.contract import OutsideSystem
+    from cce.retrieval.external.door import Door, DoorRules
     from cce.retrieval.indexing.index import Index
 
 CONSENT_VARIABLE = "CCE_RUN_SYSTEMS"
 CONSENT_OPTION = "--run-systems"
 
+_TIES = ("rank", "trec_eval")
 _VERBS = {Program: "runs a program", Service: "calls a service", PythonObject: "imports code"}
 
 
@@ -69,12 +70,46 @@ class SystemsChoice(NamedTuple):
     resumes: bool = False
 
     @property
-    def names_systems(self) -> bool:
-        """Whether it brings systems besides those of the registry."""
-        return self.file is not None or bool(self.runs)
+    def has_notes(self) -> bool:
+        """Whether a report ends with notes about its systems."""
+        return self.file is not None or bool(self.runs) or self.repeat is not None
 
 
 BUILT_IN_SYSTEMS = SystemsChoice()
+
+
+def parse_order(order: str | None, ties: str | None) -> RunOrder:
+    """What --run-order and --ties say; raises UsageError."""
+    for option, typed, known in (("--run-order", order, ("rank", "score")), ("--ties", ties, _TIES)):
+        if typed is not None and typed not in known:
+            raise UsageError(f"{option} is {' or '.join(known)}, got {quoted(typed)}")
+    if ties == "trec_eval" and order == "rank":
+        raise UsageError("--ties trec_eval orders by score, so leave out --run-order rank")
+    return RunOrder(order, ties or "rank")
+
+
+def parse_price(typed: str | None) -> Price | None:
+    """`query=4,pair=1.5,unit=ms`; raises UsageError."""
+    if typed is None:
+        return None
+    values: dict[str, Any] = {}
+    for part in typed.split(","):
+        key, _, value = (text.strip() for text in part.partition("="))
+        if key not in Price._fields or not value or key in values:
+            known = ", ".join(Price._fields)
+            raise UsageError(f"--price takes KEY=NUMBER with the keys {known}, each once; got {quoted(part)}")
+        values[key] = value if key == "unit" else _amount(value)
+    return Price(**values)
+
+
+def _amount(text: str) -> float:
+    try:
+        amount = float(text)
+    except ValueError:
+        amount = -1.0
+    if not 0 <= amount < float("inf"):
+        raise UsageError(f"--price: {quoted(text)} is no number from 0")
+    return amount
 
 
 def open_catalogue(choice: SystemsChoice) -> Catalogue:
@@ -86,6 +121,16 @@ def open_catalogue(choice: SystemsChoice) -> Catalogue:
         file = read_systems(choice.file)
         _require_inside(file)
     return Catalogue(file, [parse_run_option(typed) for typed in choice.runs])
+
+
+def input_files(catalogue: Catalogue) -> dict[str, str | None]:
+    """The files that the systems of a run are read from, by what messages call them."""
+    runs = {
+        f"run of system {quoted(table.name)}": table.source.path
+        for table in catalogue.tables()
+        if isinstance(table.source, RunFile)
+    }
+    return {"systems file": catalogue.path, **runs}
 
 
 def _require_inside(file: SystemsFile) -> None:
@@ -123,6 +168,28 @@ def require_consent(choice: SystemsChoice, table: SystemTable) -> None:
     )
 
 
+def needs_no_corpus(
+    catalogue: Catalogue,
+    names: Sequence[str],
+    corpus: CorpusChoice,
+    fixtures: FixtureSet,
+    *,
+    is_typed: bool,
+) -> bool:
+    """Whether saved runs are scored by the set alone: as typed, or because nothing names a corpus."""
+    others = [name for name in names if not isinstance(catalogue.resolve(name).table.source, RunFile)]
+    if is_typed:
+        if others:
+            raise UsageError(
+                f"--no-corpus is for saved runs: {quoted(others[0])} needs a corpus, leave it out"
+            )
+        if corpus.directory is not None or corpus.store is not None:
+            raise UsageError("--no-corpus goes with neither --dir nor --store, leave one out")
+        return True
+    is_named = corpus.directory is not None or corpus.store is not None or fixtures.corpus is not None
+    return not is_named and not others
+
+
 def require_askable(catalogue: Catalogue, name: str, command: str) -> None:
     """Raise UsageError for a saved run, which answers only the queries that it holds."""
     if isinstance(catalogue.resolve(name).table.source, RunFile):
@@ -153,6 +220,22 @@ class OpenSystems(NamedTuple):
         table = self.inside[name].table if name in self.inside else self.outside[name].table
         return typed or table.repeat
 
+    def notices(self) -> tuple[str, ...]:
+        """What outside systems did that the reader should know, once all were asked: one line each."""
+        texts = []
+        for name, each in self.outside.items():
+            own = getattr(each.system, "notices", None)
+            own_texts = own() if own is not None else ()
+            texts += [f"{on_one_line(name)}: {text}" for text in own_texts]
+            texts += each.door.tally.notices()
+        return tuple(texts)
+
+    def elsewhere(self) -> tuple[str, ...]:
+        """The saved runs that were recorded over another corpus."""
+        return tuple(
+            name for name, each in self.outside.items() if getattr(each.system, "is_of_another_corpus", False)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
@@ -176,6 +259,8 @@ def opened(
             if isinstance(each.table.source, Variant):
                 systems.inside[name] = System(each, _require_index(name, over.index))
                 continue
+            from cce.retrieval.external.door import Door  # most runs have only systems of our own
+
             system = _open_outside(choice, each.table, over)
             atexit.register(system.close)  # a signal runs no `with`
             stack.callback(atexit.unregister, system.close)
@@ -197,6 +282,8 @@ def _labelled(fixtures: FixtureSet | None) -> frozenset[str]:
 
 
 def _door_rules(table: SystemTable) -> DoorRules:
+    from cce.retrieval.external.door import DoorRules
+
     source = table.source
     assert not isinstance(source, Variant)  # noqa: S101 - it has no door
     is_run = isinstance(source, RunFile)

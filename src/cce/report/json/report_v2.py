@@ -52,6 +52,10 @@ def _report(report: Report) -> Json:
         fields["evidence"] = evidence_record(report.evidence)
     if report.saved is not None:
         fields["saved"] = _saved(report.saved)
+    if report.notes:
+        fields["notes"] = list(report.notes)
+    if report.systems:
+        fields["systems"] = report.systems
     return fields
 
 

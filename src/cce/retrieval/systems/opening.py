@@ -22,7 +22,6 @@ from cce.retrieval.backends.contract import Backend
 from cce.retrieval.corpus.scopes import ScopedFiles
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems.catalogue import Catalogue, ResolvedSystem
-from cce.toml_tables import shown, unknown
 
 if TYPE_CHECKING:
     from cce.domain.ranking_account import RankingAccount
@@ -127,6 +126,8 @@ def _require_options(factory: Callable[..., object], options: Mapping[str, objec
     if not options:
         return
     from inspect import Parameter, signature  # only variants have options
+
+    from cce.toml_tables import shown, unknown
 
     parameters = [*signature(factory).parameters.values()][1:]
     if any(each.kind is Parameter.VAR_KEYWORD for each in parameters):
