@@ -222,7 +222,7 @@ class OpenSystems(NamedTuple):
 
     def notices(self) -> tuple[str, ...]:
         """What outside systems did that the reader should know, once all were asked: one line each."""
-        texts = []
+        texts = [notice for system in self.inside.values() for notice in system.notices()]
         for name, each in self.outside.items():
             own = getattr(each.system, "notices", None)
             own_texts = own() if own is not None else ()

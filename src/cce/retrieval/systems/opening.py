@@ -61,10 +61,10 @@ class System:
         """Positions of the chunks that its own scopes allow; None without a scope."""
         return None if self._scopes is None else self._scopes.positions(self._index.positions_by_file)
 
-    @property
-    def scopes(self) -> ScopedFiles | None:
-        """The files that its own scopes allow."""
-        return self._scopes
+    def notices(self) -> list[str]:
+        """One line for each of its scopes with patterns that match no file."""
+        paths = self._index.positions_by_file.keys()
+        return [] if self._scopes is None else self._scopes.notices(paths)
 
     def rank(self, query: Query, k: int) -> Ranking:
         """At most k hits, best first, that keep the laws of rankings; raises RankingError.
