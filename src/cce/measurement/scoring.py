@@ -31,13 +31,13 @@ class SetScorer:
         metrics  metrics to score besides those of every report
         """
         self._fixtures = fixtures
-        self._matcher = Matcher(chunks, weights)
+        self.matcher = Matcher(chunks, weights)
         is_ranged = any(case.is_ranged for case in fixtures.cases)
         reported = (*METRICS, *TOKEN_METRICS) if is_ranged else METRICS
         self._metrics = [metric_called(name) for name in dict.fromkeys((*reported, *metrics))]
         self._ideals: Sequence[tuple[int, ...]] = [()] * len(fixtures.cases)
         if any(metric.needs_index for metric in self._metrics):
-            self._ideals = [self._matcher.ideal(case) for case in fixtures.cases]
+            self._ideals = [self.matcher.ideal(case) for case in fixtures.cases]
 
     def score(self, backend: str, rankings: Sequence[Ranking]) -> BackendScore:
         """Score one ranking per case, in case order; an empty ranking scores 0 and counts in the means."""
@@ -45,7 +45,7 @@ class SetScorer:
         columns: list[list[float | None]] = [[] for _ in self._metrics]
         ranks: list[int | None] = []
         for case, ranking, ideal in zip(cases, rankings, self._ideals, strict=True):
-            match = self._matcher.match(case, ranking, ideal)
+            match = self.matcher.match(case, ranking, ideal)
             ranks.append(first_relevant_rank(match))
             for metric, column in zip(self._metrics, columns, strict=True):
                 column.append(metric.figure(match))
@@ -57,12 +57,12 @@ class SetScorer:
         from cce.measurement.matching.matches import CaseMatch, anchor_grades
         from cce.measurement.metrics.graded import ndcg
 
-        if self._matcher.has_no_corpus:
+        if self.matcher.has_no_corpus:
             return None
         figures = []
         for case in self._fixtures.cases:
-            gains = self._matcher.indexed().whole_files(case)
-            found = CaseMatch(case.k, (), anchor_grades(case), self._matcher.ideal(case), located=gains)
+            gains = self.matcher.indexed().whole_files(case)
+            found = CaseMatch(case.k, (), anchor_grades(case), self.matcher.ideal(case), located=gains)
             figures.append(ndcg(found))
         return mean_of_defined(figures)
 
