@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cce.domain.query import Query
-from cce.domain.ranking import Chunk, Hit
+from cce.domain.ranking import Chunk, Location, Ranking
 from cce.errors import UsageError
 from cce.labels.draft import PooledChunk, Queries, parse_queries, render_drafts
 from cce.quoting import on_one_line
@@ -73,35 +73,49 @@ def pool_candidates(
 ) -> Iterator[list[PooledChunk]]:
     """For each query the first `k` results of every system, each place once, in the order of the index.
 
-    A result that is no chunk comes behind the chunks; one outside of the corpus is no candidate.
+    A result outside of the corpus, or without lines, is no candidate.
     """
     positions = {chunk.chunk_id: position for position, chunk in enumerate(index.chunks)}
     for n_done, text in enumerate(queries):
         progress("drafting", n_done, len(queries), "queries")
         query = Query(text)
-        found: dict[str, list[str]] = {}
-        chunks: dict[str, Chunk] = {}
+        found: dict[Hashable, list[str]] = {}
+        chunks: dict[Hashable, Chunk | Location] = {}
         for ranker in asked:
-            for hit in ranker.rank(query, k):
-                chunk = _candidate(hit, index)
-                if chunk is not None:
-                    chunks[chunk.chunk_id] = chunk
-                    found.setdefault(chunk.chunk_id, []).append(ranker.name)
-        pool = sorted(chunks, key=lambda chunk_id: (positions.get(chunk_id, len(positions)), chunk_id))
-        yield [PooledChunk(chunks[chunk_id], tuple(found[chunk_id])) for chunk_id in pool]
+            for hit in _shown(ranker.rank(query, k), index):
+                name = _name(hit.chunk)
+                chunks[name] = hit.chunk
+                found.setdefault(name, []).append(ranker.name)
+        places = {name: _place_in(index, positions, chunk) for name, chunk in chunks.items()}
+        pool = sorted(chunks, key=places.__getitem__)
+        yield [PooledChunk(chunks[name], tuple(found[name])) for name in pool]
 
 
-def _candidate(hit: Hit, index: Index) -> Chunk | None:
-    """The chunk of a hit, or the lines of its location as one; None for what has no place in the corpus."""
-    place = hit.chunk
-    if isinstance(place, Chunk):
-        return place
-    if place.is_outside or place.start_line is None or place.end_line is None:
-        return None
-    path, first, last = place.file_path, place.start_line, place.end_line
-    text = index.text(path, first, last)
-    kind = place.likeness or "module"
-    return Chunk(f"{path}@{first}-{last}", path, first, last, "module", kind, "", text, 0)
+def _shown(ranking: Ranking, index: Index) -> Ranking:
+    """The hits that can be judged, with their text: those in the corpus whose lines are known."""
+    if all(isinstance(hit.chunk, Chunk) for hit in ranking):
+        return ranking
+    from cce.retrieval.external.door import with_corpus_text  # only outside systems return other places
+
+    inside = (hit for hit in ranking if isinstance(hit.chunk, Chunk) or not hit.chunk.is_outside)
+    return with_corpus_text(tuple(hit for hit in inside if hit.chunk.start_line is not None), index)
+
+
+def _name(found: Chunk | Location) -> Hashable:
+    """What is equal for the same candidate only."""
+    if isinstance(found, Chunk):
+        return found.chunk_id
+    return found.file_path, found.start_line, found.end_line
+
+
+def _place_in(index: Index, positions: Mapping[str, int], found: Chunk | Location) -> tuple[int, int, int]:
+    """Where a candidate stands among the others: other places stand behind the last chunk before them."""
+    if isinstance(found, Chunk):
+        return positions[found.chunk_id], 0, 0
+    first, last = found.start_line or 0, found.end_line or 0
+    own = index.positions_by_file.get(found.file_path, ())
+    before = [at for at in own if index.chunks[at].start_line <= first]
+    return before[-1] if before else min(own, default=0) - 1, first, last
 
 
 def _relative(directory: str, output: str) -> str:

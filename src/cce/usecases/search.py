@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cce.domain.query import Query
-from cce.domain.ranking import Ranking
+from cce.domain.ranking import Chunk, Ranking
 from cce.domain.redaction import Redaction
 from cce.retrieval.indexing.directory import ProgressCallback
 from cce.retrieval.store.place import store_beside
@@ -49,6 +49,10 @@ def run_search(plan: SearchPlan, progress: ProgressCallback) -> SearchRun:
         (ranker,) = rankers(systems, [plan.backend], index)
         ranking = ranker.search(Query(plan.query), plan.k, use_graph=plan.use_graph)
         notices = (*indexed.notices, *systems.notices())
+    if not all(isinstance(hit.chunk, Chunk) for hit in ranking):
+        from cce.retrieval.external.door import with_corpus_text  # only outside systems return other places
+
+        ranking = with_corpus_text(ranking, index)
     return SearchRun(ranking, choice.store, indexed.redaction, notices)
 
 
