@@ -1,21 +1,33 @@
 from __future__ import annotations
 
+import json
+from functools import partial
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cce.domain.case import FixtureSet
 from cce.domain.outside import ScopeRequest
 from cce.domain.query import Query
 from cce.domain.ranking import Ranking
 from cce.domain.scope import Scope
-from cce.errors import UsageError
+from cce.errors import FixtureError, UsageError
+from cce.measurement.fixtures.reading import parse_fixture_set
 from cce.retrieval.backends.bm25 import Bm25Backend
 from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.backends.hybrid import HybridBackend
 from cce.retrieval.corpus.rule_lines import rule_of
 from cce.retrieval.corpus.scopes import ScopedFiles
 from cce.retrieval.indexing.index import Index
-from corpora import index_chunks, index_texts, make_chunk, paths, plain_hybrid, scored
+from cce.usecases.bench import BenchmarkPlan, run_benchmark
+from cce.usecases.corpora import CorpusChoice
+from cce.usecases.evaluate import Plan, evaluate
+from cce.usecases.explain import ExplainPlan, run_explain
+from cce.usecases.scopes import CaseScopes
+from corpora import index_chunks, index_texts, make_chunk, paths, plain_hybrid, scored, unwatched
+from trees import plant
 
 FILES = ("a.py", "archive/old.py", "lib/gen/x.generated.js", "lib/x.js", "lib/x.md")
 
@@ -244,3 +256,81 @@ def test_before_finds_what_after_drops() -> None:
     before = backend.rank(Query("alpha", files.positions(index.positions_by_file)), 3)
     after: Ranking = files.within(backend.rank(Query("alpha"), 3))
     assert (paths(before), paths(after)) == (["new.txt"], [])
+
+
+# --- scopes that cases name
+
+
+def set_of(*scopes: str | None) -> FixtureSet:
+    """One case per name, on lines 1, 2, ..."""
+    lines = [
+        {"query": "alpha", "expected": ["a.py"]} | ({} if scope is None else {"scope": scope})
+        for scope in scopes
+    ]
+    return parse_fixture_set("\n".join(map(json.dumps, lines)).encode(), "set.jsonl")
+
+
+LIB, NEW = Scope("lib", ("lib/",)), Scope("new", None, ("old/",))
+
+
+def small_index() -> Index:
+    return index_chunks([make_chunk(path, "alpha") for path in ("e.py", "lib/a.py", "lib/b.py", "old/c.py")])
+
+
+def test_a_case_and_a_system_limit_together() -> None:
+    fixtures = set_of(None, "new", "lib")
+    scopes = CaseScopes(fixtures, small_index(), {"lib": LIB, "new": NEW}, "s.toml")
+
+    def allowed(own: ScopedFiles | None) -> list[list[int] | None]:
+        found = [scopes.allowed(scopes.files(case, own)) for case in fixtures.cases]
+        return [None if positions is None else sorted(positions) for positions in found]
+
+    assert allowed(None) == [None, [0, 1, 2], [1, 2]]
+    assert allowed(ScopedFiles([NEW])) == [[0, 1, 2], [0, 1, 2], [1, 2]]
+    assert allowed(ScopedFiles([Scope("archive", ("old/",))])) == [[3], [], []]
+
+
+def test_only_scopes_in_use_are_looked_at_for_idle_patterns() -> None:
+    idle = Scope("idle", ("nowhere/",))
+    scopes = CaseScopes(set_of("lib"), small_index(), {"lib": LIB, "idle": idle}, "s.toml")
+    assert scopes.notices() == ()
+    (notice,) = scopes.notices([ScopedFiles([idle])])
+    assert notice == "scope 'idle': patterns that match no file of the corpus: 'nowhere/'"
+
+
+@pytest.mark.parametrize(
+    ("known", "path", "message"),
+    [
+        (
+            {},
+            None,
+            "set.jsonl:2: unknown scope 'nwe': scopes are tables [scope.NAME] of a systems file, "
+            "name it with --systems FILE",
+        ),
+        ({}, "s.toml", "set.jsonl:2: unknown scope 'nwe': s.toml has none, add a table [scope.NAME]"),
+        (
+            {"lib": LIB, "new": NEW},
+            "s.toml",
+            "set.jsonl:2: unknown scope 'nwe'; did you mean 'new'? (s.toml has lib, new)",
+        ),
+    ],
+)
+def test_an_unknown_scope_is_an_error_that_says_where_scopes_are(
+    known: dict[str, Scope], path: str | None, message: str
+) -> None:
+    with pytest.raises(FixtureError) as caught:
+        CaseScopes(set_of(None, "nwe"), small_index(), known, path)
+    assert str(caught.value) == message
+
+
+def test_a_case_with_a_scope_is_explained_and_timed_within_it(tmp_path: Path) -> None:
+    plant(tmp_path, {"corpus/a.py": "alpha", "set.jsonl": '{"query":"q","expected":["a.py"],"scope":"s"}'})
+    corpus = CorpusChoice(str(tmp_path / "corpus"))
+    path = str(tmp_path / "set.jsonl")
+    for run in (
+        partial(evaluate, Plan(path, ("bm25",), is_comparison=False, corpus=corpus)),
+        partial(run_explain, ExplainPlan(path, "q1", ("bm25",), corpus)),
+        partial(run_benchmark, BenchmarkPlan(path, ("bm25",), 1, corpus)),
+    ):
+        with pytest.raises(FixtureError, match=r"set\.jsonl:1: unknown scope 's': scopes are tables"):
+            run(unwatched)

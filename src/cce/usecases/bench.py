@@ -29,6 +29,7 @@ from cce.retrieval.systems.opening import System, open_system
 from cce.tokens import tokenize
 from cce.usecases.corpora import NO_CHOICE, CorpusChoice, corpus_of, open_corpus
 from cce.usecases.evaluate import all_notices
+from cce.usecases.scopes import CaseScopes
 
 N_WARM_UPS = 1
 # Of 100 queries the 95th percentile leaves out the five slowest.
@@ -62,10 +63,11 @@ class BenchmarkRun:
 
 
 class BenchQuery(NamedTuple):
-    """A query and how many hits it wants."""
+    """A query, how many hits it wants, and the positions of the chunks that may answer; None for all."""
 
     text: str
     k: int
+    allowed: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +183,8 @@ def _ask(plan: BenchmarkPlan, fixtures: FixtureSet | None, corpus: str, progress
 
 def _questions(indexed: IndexedCorpus, fixtures: FixtureSet | None) -> list[BenchQuery]:
     if fixtures is not None:
-        return [BenchQuery(case.query, case.k) for case in fixtures.cases]
+        scopes = CaseScopes(fixtures, indexed.index)
+        return [BenchQuery(case.query, case.k, scopes.allowed(scopes.files(case))) for case in fixtures.cases]
     questions = made_questions(indexed.index.chunks)
     if not questions:
         raise CorpusError(f"{indexed.root}: no text to make queries of; name a directory of code, or a set")
@@ -204,7 +207,7 @@ def _answers(
 
 def _answer(system: System, question: BenchQuery) -> Ranking:
     # A new query each time: a query keeps what was computed for it.
-    return system.rank(Query(question.text), question.k)
+    return system.rank(Query(question.text, question.allowed), question.k)
 
 
 def _timed(call: Callable[..., _T], *arguments: object) -> tuple[float, _T]:

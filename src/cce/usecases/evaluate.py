@@ -30,6 +30,7 @@ from cce.usecases.corpora import (
     likely_secrets,
     open_corpus,
 )
+from cce.usecases.scopes import CaseScopes
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison
@@ -87,7 +88,8 @@ def measure_backends(
     plan: Plan, fixtures: FixtureSet, index: Index, progress: ProgressCallback
 ) -> Measurement:
     """Rank and score every case on every backend of `plan`."""
-    rankings = rank_cases(plan.backends, index, fixtures.cases, progress)
+    scopes = CaseScopes(fixtures, index)
+    rankings = rank_cases(plan.backends, index, fixtures.cases, progress, scopes)
     metrics = () if plan.evidence is None else plan.evidence.metrics
     scorer = SetScorer(fixtures, index.chunks, metrics, LineWeights(index.outer_chunks_of))
     return Measurement(rankings, tuple(scorer.score(name, ranked) for name, ranked in rankings.items()))
@@ -115,7 +117,11 @@ def _compare(a: BackendScore, b: BackendScore) -> Comparison:
 
 
 def rank_cases(
-    backends: Iterable[str], index: Index, cases: Sequence[Case], progress: ProgressCallback
+    backends: Iterable[str],
+    index: Index,
+    cases: Sequence[Case],
+    progress: ProgressCallback,
+    scopes: CaseScopes | None = None,
 ) -> dict[str, list[Ranking]]:
     """The rankings of each backend, one per case and in case order.
 
@@ -125,7 +131,7 @@ def rank_cases(
     rankings: dict[str, list[Ranking]] = {system.name: [] for system in systems}
     for n_done, case in enumerate(cases):
         progress("ranked", n_done, len(cases), "queries")
-        query = Query(case.query)
+        query = Query(case.query, None if scopes is None else scopes.allowed(scopes.files(case)))
         for system in systems:
             rankings[system.name].append(system.rank(query, case.k))
     return rankings

@@ -30,6 +30,7 @@ from cce.registry import unknown_name
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.systems.opening import System, open_system
 from cce.usecases.corpora import CorpusChoice, corpus_notices, corpus_of, indexed_texts, open_corpus
+from cce.usecases.scopes import CaseScopes
 
 _N_LISTED = 12
 _N_LINES_SHOWN = 5
@@ -104,7 +105,8 @@ def explain_case(
     progress: ProgressCallback,
 ) -> CaseExplanation:
     """`case` of `fixtures` on every one of `backends`; `corpus` is named as given."""
-    explainer = _Explainer(case, indexed)
+    scopes = CaseScopes(fixtures._replace(cases=(case,)), indexed.index)
+    explainer = _Explainer(case, indexed, scopes)
     names = tuple(backends)
     explanations = []
     for n_done, name in enumerate(names):
@@ -126,15 +128,16 @@ def explain_case(
 class _Explainer:
     """Explains one case on one index, backend after backend."""
 
-    def __init__(self, case: Case, indexed: IndexedCorpus) -> None:
+    def __init__(self, case: Case, indexed: IndexedCorpus, scopes: CaseScopes) -> None:
         self._case = case
         self._index = indexed.index
+        self._allowed = scopes.allowed(scopes.files(case))
         self._table = AnchorTable(case.anchors)
         self.anchors = _anchors_in_index(case, indexed)
 
     def of_backend(self, name: str) -> BackendExplanation:
         system = open_system(name, self._index)
-        query = Query(self._case.query)
+        query = Query(self._case.query, self._allowed)
         account = system.explain(query, self._case.k)
         hits = tuple(hit.hit for hit in account.hits)
         is_plain = all(isinstance(hit.chunk, Chunk) for hit in hits)
