@@ -13,7 +13,7 @@ from cce.domain.outside import ScopeRequest
 from cce.domain.query import Query
 from cce.domain.ranking import Ranking
 from cce.domain.scope import Scope
-from cce.errors import FixtureError, UsageError
+from cce.errors import UsageError
 from cce.measurement.fixtures.reading import parse_fixture_set
 from cce.retrieval.backends.bm25 import Bm25Backend
 from cce.retrieval.backends.catalog import BACKENDS
@@ -279,23 +279,25 @@ def small_index() -> Index:
 
 def test_a_case_and_a_system_limit_together() -> None:
     fixtures = set_of(None, "new", "lib")
-    scopes = CaseScopes(fixtures, small_index(), {"lib": LIB, "new": NEW}, "s.toml")
+    scopes = CaseScopes({"lib": LIB, "new": NEW}, small_index(), "s.toml")
 
-    def allowed(own: ScopedFiles | None) -> list[list[int] | None]:
-        found = [scopes.allowed(scopes.files(case, own)) for case in fixtures.cases]
+    def allowed(*others: Scope) -> list[list[int] | None]:
+        found = [scopes.allowed(case, others) for case in fixtures.cases]
         return [None if positions is None else sorted(positions) for positions in found]
 
-    assert allowed(None) == [None, [0, 1, 2], [1, 2]]
-    assert allowed(ScopedFiles([NEW])) == [[0, 1, 2], [0, 1, 2], [1, 2]]
-    assert allowed(ScopedFiles([Scope("archive", ("old/",))])) == [[3], [], []]
+    assert allowed() == [None, [0, 1, 2], [1, 2]]
+    assert allowed(NEW) == [[0, 1, 2], [0, 1, 2], [1, 2]]
+    assert allowed(Scope("archive", ("old/",))) == [[3], [], []]
 
 
 def test_only_scopes_in_use_are_looked_at_for_idle_patterns() -> None:
+    fixtures = set_of("lib", None)
     idle = Scope("idle", ("nowhere/",))
-    scopes = CaseScopes(set_of("lib"), small_index(), {"lib": LIB, "idle": idle}, "s.toml")
+    scopes = CaseScopes({"lib": LIB, "idle": idle}, small_index(), "s.toml")
+    scopes.scoped(fixtures.cases)
     assert scopes.notices() == ()
-    (notice,) = scopes.notices([ScopedFiles([idle])])
-    assert notice == "scope 'idle': patterns that match no file of the corpus: 'nowhere/'"
+    scopes.scoped(fixtures.cases, [idle])
+    assert scopes.notices() == ("scope 'idle': patterns that match no file of the corpus: 'nowhere/'",)
 
 
 @pytest.mark.parametrize(
@@ -304,22 +306,20 @@ def test_only_scopes_in_use_are_looked_at_for_idle_patterns() -> None:
         (
             {},
             None,
-            "set.jsonl:2: unknown scope 'nwe': scopes are tables [scope.NAME] of a systems file, "
-            "name it with --systems FILE",
+            "set.jsonl:2: scope 'nwe': a systems file defines it, name one with --systems FILE",
         ),
-        ({}, "s.toml", "set.jsonl:2: unknown scope 'nwe': s.toml has none, add a table [scope.NAME]"),
         (
             {"lib": LIB, "new": NEW},
             "s.toml",
-            "set.jsonl:2: unknown scope 'nwe'; did you mean 'new'? (s.toml has lib, new)",
+            "set.jsonl:2: unknown scope 'nwe'; did you mean 'new'? (known: lib, new); s.toml defines them",
         ),
     ],
 )
 def test_an_unknown_scope_is_an_error_that_says_where_scopes_are(
     known: dict[str, Scope], path: str | None, message: str
 ) -> None:
-    with pytest.raises(FixtureError) as caught:
-        CaseScopes(set_of(None, "nwe"), small_index(), known, path)
+    with pytest.raises(UsageError) as caught:
+        CaseScopes(known, small_index(), path).require_known(set_of(None, "nwe"))
     assert str(caught.value) == message
 
 
@@ -332,5 +332,5 @@ def test_a_case_with_a_scope_is_explained_and_timed_within_it(tmp_path: Path) ->
         partial(run_explain, ExplainPlan(path, "q1", ("bm25",), corpus)),
         partial(run_benchmark, BenchmarkPlan(path, ("bm25",), 1, corpus)),
     ):
-        with pytest.raises(FixtureError, match=r"set\.jsonl:1: unknown scope 's': scopes are tables"):
+        with pytest.raises(UsageError, match=r"set\.jsonl:1: scope 's': a systems file defines it"):
             run(unwatched)

@@ -183,8 +183,9 @@ def _ask(plan: BenchmarkPlan, fixtures: FixtureSet | None, corpus: str, progress
 
 def _questions(indexed: IndexedCorpus, fixtures: FixtureSet | None) -> list[BenchQuery]:
     if fixtures is not None:
-        scopes = CaseScopes(fixtures, indexed.index)
-        return [BenchQuery(case.query, case.k, scopes.allowed(scopes.files(case))) for case in fixtures.cases]
+        scopes = CaseScopes({}, indexed.index)
+        scopes.require_known(fixtures)
+        return [BenchQuery(case.query, case.k, scopes.allowed(case)) for case in fixtures.cases]
     questions = made_questions(indexed.index.chunks)
     if not questions:
         raise CorpusError(f"{indexed.root}: no text to make queries of; name a directory of code, or a set")

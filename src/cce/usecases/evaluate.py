@@ -88,8 +88,9 @@ def measure_backends(
     plan: Plan, fixtures: FixtureSet, index: Index, progress: ProgressCallback
 ) -> Measurement:
     """Rank and score every case on every backend of `plan`."""
-    scopes = CaseScopes(fixtures, index)
-    rankings = rank_cases(plan.backends, index, fixtures.cases, progress, scopes)
+    scopes = CaseScopes({}, index)
+    scopes.require_known(fixtures)
+    rankings = rank_cases(plan.backends, index, fixtures.cases, progress)
     metrics = () if plan.evidence is None else plan.evidence.metrics
     scorer = SetScorer(fixtures, index.chunks, metrics, LineWeights(index.outer_chunks_of))
     return Measurement(rankings, tuple(scorer.score(name, ranked) for name, ranked in rankings.items()))
@@ -121,7 +122,6 @@ def rank_cases(
     index: Index,
     cases: Sequence[Case],
     progress: ProgressCallback,
-    scopes: CaseScopes | None = None,
 ) -> dict[str, list[Ranking]]:
     """The rankings of each backend, one per case and in case order.
 
@@ -131,7 +131,7 @@ def rank_cases(
     rankings: dict[str, list[Ranking]] = {system.name: [] for system in systems}
     for n_done, case in enumerate(cases):
         progress("ranked", n_done, len(cases), "queries")
-        query = Query(case.query, None if scopes is None else scopes.allowed(scopes.files(case)))
+        query = Query(case.query)
         for system in systems:
             rankings[system.name].append(system.rank(query, case.k))
     return rankings

@@ -105,7 +105,8 @@ def explain_case(
     progress: ProgressCallback,
 ) -> CaseExplanation:
     """`case` of `fixtures` on every one of `backends`; `corpus` is named as given."""
-    scopes = CaseScopes(fixtures._replace(cases=(case,)), indexed.index)
+    scopes = CaseScopes({}, indexed.index)
+    scopes.require_known(fixtures._replace(cases=(case,)))
     explainer = _Explainer(case, indexed, scopes)
     names = tuple(backends)
     explanations = []
@@ -131,7 +132,7 @@ class _Explainer:
     def __init__(self, case: Case, indexed: IndexedCorpus, scopes: CaseScopes) -> None:
         self._case = case
         self._index = indexed.index
-        self._allowed = scopes.allowed(scopes.files(case))
+        self._allowed = scopes.allowed(case)
         self._table = AnchorTable(case.anchors)
         self.anchors = _anchors_in_index(case, indexed)
 
