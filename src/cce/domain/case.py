@@ -15,8 +15,8 @@ _NO_PINS: Mapping[str, str] = MappingProxyType({})
 class Case(NamedTuple):
     """One labelled query: `line` is where it stands in its file, `grades` maps anchor texts to 1..3.
 
-    `pins` maps anchor texts to 16 hex digits over the text that each was made for; `scope` names the scope
-    that its results are limited to.
+    `pins` maps anchor texts to 16 hex digits over the text that each was made for; `scope` names the scope of
+    the systems file that its results are limited to.
     """
 
     id: str

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from cce.domain.case import FixtureSet
+from cce.domain.case import Case, FixtureSet
 from cce.domain.ranking import Chunk, Ranking
 from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, Column, defined
 from cce.errors import UsageError
 from cce.measurement.matching.matcher import Matcher
+from cce.measurement.matching.scoping import ScopedCase
 from cce.measurement.matching.spans import LineWeights
-from cce.measurement.metrics.catalog import CATALOG, metric_called
+from cce.measurement.metrics.catalog import CATALOG, Metric, metric_called
 from cce.measurement.metrics.ranked import first_relevant_rank
 from cce.numerals import mean
 
@@ -35,22 +36,32 @@ class SetScorer:
         is_ranged = any(case.is_ranged for case in fixtures.cases)
         reported = (*METRICS, *TOKEN_METRICS) if is_ranged else METRICS
         self._metrics = [metric_called(name) for name in dict.fromkeys((*reported, *metrics))]
-        self._ideals: Sequence[tuple[int, ...]] = [()] * len(fixtures.cases)
-        if any(metric.needs_index for metric in self._metrics):
-            self._ideals = [self.matcher.ideal(case) for case in fixtures.cases]
+        self._needs_ideal = any(metric.needs_index for metric in self._metrics)
+        self._ideals = [self._ideal(case) for case in fixtures.cases]
 
-    def score(self, backend: str, rankings: Sequence[Ranking]) -> BackendScore:
-        """Score one ranking per case, in case order; an empty ranking scores 0 and counts in the means."""
+    def score(
+        self, backend: str, rankings: Sequence[Ranking], scoped: Sequence[ScopedCase] | None = None
+    ) -> BackendScore:
+        """Score one ranking per case, in case order; an empty ranking scores 0 and counts in the means.
+
+        scoped  the cases as scopes leave them, in case order; None without a scope. One without an anchor
+                scores 0 in METRICS and has no other figure
+        """
         cases = self._fixtures.cases
         columns: list[list[float | None]] = [[] for _ in self._metrics]
         ranks: list[int | None] = []
-        for case, ranking, ideal in zip(cases, rankings, self._ideals, strict=True):
-            match = self.matcher.match(case, ranking, ideal)
-            ranks.append(first_relevant_rank(match))
+        ideals = self._ideals if scoped is None else [self._ideal(*each) for each in scoped]
+        asked = map(ScopedCase, cases) if scoped is None else scoped
+        for (case, allowed), ranking, ideal in zip(asked, rankings, ideals, strict=True):
+            match = self.matcher.match(case, ranking, ideal, allowed) if case.anchors else None
+            ranks.append(None if match is None else first_relevant_rank(match))
             for metric, column in zip(self._metrics, columns, strict=True):
-                column.append(metric.figure(match))
+                column.append(_without_anchors(metric) if match is None else metric.figure(match))
         named = {metric.name: tuple(column) for metric, column in zip(self._metrics, columns, strict=True)}
         return summarize(backend, [case.id for case in cases], [case.k for case in cases], ranks, named)
+
+    def _ideal(self, case: Case, allowed: frozenset[int] | None = None) -> tuple[int, ...]:
+        return self.matcher.ideal(case, allowed) if self._needs_ideal else ()
 
     def most_ndcg_of_whole_files(self) -> float | None:
         """The mean ndcg of a system that returns the best files whole; None where there is no index."""
@@ -65,6 +76,10 @@ class SetScorer:
             found = CaseMatch(case.k, (), anchor_grades(case), self.matcher.ideal(case), located=gains)
             figures.append(ndcg(found))
         return mean_of_defined(figures)
+
+
+def _without_anchors(metric: Metric) -> float | None:
+    return 0.0 if metric.name in METRICS else None
 
 
 def summarize(

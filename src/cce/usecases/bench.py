@@ -30,6 +30,7 @@ from cce.tokens import estimate_tokens, tokenize
 from cce.usecases.corpora import NO_CHOICE, CorpusChoice, corpus_of, open_corpus
 from cce.usecases.evaluate import all_notices
 from cce.usecases.ranking import Ranker, rankers
+from cce.usecases.scopes import CaseScopes
 from cce.usecases.systems import (
     BUILT_IN_SYSTEMS,
     Surroundings,
@@ -72,10 +73,11 @@ class BenchmarkRun:
 
 
 class BenchQuery(NamedTuple):
-    """A query and how many hits it wants."""
+    """A query, how many hits it wants, and the positions of the chunks that may answer; None for all."""
 
     text: str
     k: int
+    allowed: frozenset[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +188,7 @@ def _ask(plan: BenchmarkPlan, fixtures: FixtureSet | None, corpus: str, progress
         require_askable(plan.catalogue, name, "bench")
     indexed = open_corpus(plan.corpus, corpus, progress)
     index = indexed.index
-    questions = _questions(indexed, fixtures)
+    questions = _questions(plan, indexed, fixtures)
     with opened(plan.systems, plan.catalogue, plan.backends, Surroundings(index)) as systems:
         asked = rankers(systems, plan.backends, index)
         passes = {ranker.name: list(_answers(ranker, questions, progress)) for ranker in asked}
@@ -203,9 +205,11 @@ def _ask(plan: BenchmarkPlan, fixtures: FixtureSet | None, corpus: str, progress
     return _Asked(sizes, len(questions), n_peak_bytes, tuple(backends), (*notices, *told))
 
 
-def _questions(indexed: IndexedCorpus, fixtures: FixtureSet | None) -> list[BenchQuery]:
+def _questions(plan: BenchmarkPlan, indexed: IndexedCorpus, fixtures: FixtureSet | None) -> list[BenchQuery]:
     if fixtures is not None:
-        return [BenchQuery(case.query, case.k) for case in fixtures.cases]
+        scopes = CaseScopes(plan.catalogue.scopes, indexed.index, plan.catalogue.path)
+        scopes.require_known(fixtures)
+        return [BenchQuery(case.query, case.k, scopes.allowed(case)) for case in fixtures.cases]
     questions = made_questions(indexed.index.chunks)
     if not questions:
         raise CorpusError(f"{indexed.root}: no text to make queries of; name a directory of code, or a set")
@@ -228,7 +232,7 @@ def _answers(
 
 def _answer(ranker: Ranker, question: BenchQuery) -> Ranking:
     # A new query each time: a query keeps what was computed for it.
-    return ranker.rank(Query(question.text), question.k)
+    return ranker.rank(Query(question.text).within(question.allowed), question.k)
 
 
 def _timed(call: Callable[..., _T], *arguments: object) -> tuple[float, _T]:

@@ -16,6 +16,7 @@ from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.measurement.fixtures.notices import notices, set_notices
 from cce.measurement.fixtures.reading import read_fixture_set
+from cce.measurement.matching.scoping import scope_notice
 from cce.measurement.matching.spans import LineWeights
 from cce.measurement.scoring import SetScorer
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
@@ -156,7 +157,9 @@ def _score(
 ) -> Measurement:
     scores, texts = [], []
     for name, answers in answered.items():
-        by_repeat = [scorer.score(name, rankings.own) for rankings in answers.repeats]
+        scoped = scopes.scoped(fixtures.cases, systems.scopes(name))
+        by_repeat = [scorer.score(name, rankings.own, scoped) for rankings in answers.repeats]
+        texts += [] if scoped is None else [text for text in [scope_notice(name, scoped)] if text is not None]
         if len(by_repeat) == 1:
             scores.append(by_repeat[0])
         else:

@@ -31,6 +31,7 @@ from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.systems.catalogue import Catalogue
 from cce.usecases.corpora import CorpusChoice, corpus_notices, corpus_of, indexed_texts, open_corpus
 from cce.usecases.ranking import Ranker, rankers
+from cce.usecases.scopes import CaseScopes
 from cce.usecases.systems import BUILT_IN_SYSTEMS, Surroundings, SystemsChoice, opened
 
 # How deep an outside system is asked, so that a missed anchor has a rank: some engines return no more.
@@ -73,7 +74,10 @@ def run_explain(plan: ExplainPlan, progress: ProgressCallback) -> ExplainRun:
     with opened(plan.systems, catalogue, plan.backends, Surroundings(indexed.index, fixtures)) as systems:
         depth = max(_DEPTH_PER_K * case.k, _MIN_DEPTH)
         asked = rankers(systems, plan.backends, indexed.index, depth, case.id)
-        explanation = explain_case(fixtures, case, corpus, indexed, asked, progress)
+        scopes = CaseScopes(catalogue.scopes, indexed.index, catalogue.path)
+        scopes.require_known(fixtures._replace(cases=(case,)))
+        allowed = scopes.allowed(case)
+        explanation = explain_case(fixtures, case, corpus, indexed, asked, progress, allowed)
         told = systems.notices()
     notices = (
         *told,
@@ -116,9 +120,10 @@ def explain_case(
     indexed: IndexedCorpus,
     asked: Sequence[Ranker],
     progress: ProgressCallback,
+    allowed: frozenset[int] | None = None,
 ) -> CaseExplanation:
     """`case` of `fixtures` on every system that is `asked`; `corpus` is named as given."""
-    explainer = _Explainer(case, indexed)
+    explainer = _Explainer(case, indexed, allowed)
     explanations = []
     for n_done, ranker in enumerate(asked):
         progress("explained", n_done, len(asked), "backends")
@@ -139,14 +144,15 @@ def explain_case(
 class _Explainer:
     """Explains one case on one index, backend after backend."""
 
-    def __init__(self, case: Case, indexed: IndexedCorpus) -> None:
+    def __init__(self, case: Case, indexed: IndexedCorpus, allowed: frozenset[int] | None) -> None:
         self._case = case
         self._index = indexed.index
+        self._allowed = allowed
         self._table = AnchorTable(case.anchors)
         self.anchors = _anchors_in_index(case, indexed)
 
     def of_backend(self, system: Ranker) -> BackendExplanation:
-        query = Query(self._case.query)
+        query = Query(self._case.query).within(self._allowed)
         account = system.explain(query, self._case.k)
         hits = tuple(hit.hit for hit in account.hits)
         is_plain = all(isinstance(hit.chunk, Chunk) for hit in hits)

@@ -8,6 +8,7 @@ from cce.domain.case import Case, FixtureSet
 from cce.domain.outside import ScopeRequest
 from cce.domain.scope import Scope
 from cce.errors import UsageError
+from cce.measurement.matching.scoping import ScopedCase, scope_case
 from cce.quoting import on_one_line, quoted
 from cce.retrieval.corpus.scopes import ScopedFiles
 from cce.retrieval.indexing.index import Index
@@ -56,6 +57,17 @@ class CaseScopes:
         if files.scopes not in self._allowed:
             self._allowed[files.scopes] = files.positions(self._index.positions_by_file)
         return self._allowed[files.scopes]
+
+    def scoped(self, cases: Sequence[Case], others: Sequence[Scope] = ()) -> tuple[ScopedCase, ...] | None:
+        """The cases with the anchors that their scopes and `others` leave; None without any scope."""
+        if not others and all(case.scope is None for case in cases):
+            return None
+        return tuple(
+            ScopedCase(case)
+            if (files := self.files(case, others)) is None
+            else scope_case(case, files.holds, self.allowed(case, others))
+            for case in cases
+        )
 
     def request(self, case: Case, others: Sequence[Scope] = ()) -> ScopeRequest | None:
         """The scope as it travels to an outside system; None without one."""

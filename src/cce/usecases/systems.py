@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cce.domain.case import FixtureSet
 from cce.domain.run import RunOrder
+from cce.domain.scope import Scope
 from cce.domain.systems import (
     Price,
     Program,
@@ -219,6 +220,10 @@ class OpenSystems(NamedTuple):
         """How often each question is asked of the system `name`."""
         table = self.inside[name].table if name in self.inside else self.outside[name].table
         return typed or table.repeat
+
+    def scopes(self, name: str) -> tuple[Scope, ...]:
+        """The scopes of the system `name` itself."""
+        return self.inside[name].scopes if name in self.inside else self.outside[name].scopes
 
     def notices(self) -> tuple[str, ...]:
         """What outside systems did that the reader should know, once all were asked: one line each."""

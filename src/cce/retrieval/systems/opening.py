@@ -47,6 +47,7 @@ class System:
         self.name = table.name
         self.table = table
         self._index = index
+        self.scopes = resolved.scopes
         self._scopes = ScopedFiles(resolved.scopes) if resolved.scopes else None
         backend = table.source.backend
         factory = BACKENDS.load(backend)
