@@ -41,6 +41,7 @@ _COMMANDS = {
     "explain": "see why a case scores as it does",
     "stats": "see what a store holds and whether it is still true",
     "bench": "measure what indexing and asking cost",
+    "export": "write rankings and labels for other tools",
     "fixtures": "check, pin, re-anchor, draft and label fixture sets",
     "schema": "print the JSON Schema of a file format",
     "cache": "see or clear what is kept between runs",
