@@ -116,7 +116,7 @@ def token_saving(rankings: Iterable[Ranking], index: Index) -> TokenSaving:
     """The tokens of the hits, and of the files they come from; a file counts once per ranking."""
     n_in_hits = n_in_files = 0
     for ranking in rankings:
-        n_in_hits += sum(hit.chunk.token_count for hit in ranking)
+        n_in_hits += sum(hit.indexed.token_count for hit in ranking)
         n_in_files += sum(index.file_tokens[path] for path in {hit.chunk.file_path for hit in ranking})
     return TokenSaving(n_in_hits, n_in_files)
 

@@ -69,8 +69,9 @@ def pool_candidates(
         chunks: dict[str, Chunk] = {}
         for system in systems:
             for hit in system.rank(query, k):
-                chunks[hit.chunk.chunk_id] = hit.chunk
-                found.setdefault(hit.chunk.chunk_id, []).append(system.name)
+                chunk = hit.indexed
+                chunks[chunk.chunk_id] = chunk
+                found.setdefault(chunk.chunk_id, []).append(system.name)
         pool = sorted(chunks, key=positions.__getitem__)
         yield [PooledChunk(chunks[chunk_id], tuple(found[chunk_id])) for chunk_id in pool]
 

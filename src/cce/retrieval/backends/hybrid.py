@@ -102,7 +102,7 @@ class HybridBackend:
             return RankingAccount((), behind=(), formula=formula)
         kept = [self._account(candidates, p, rank) for rank, p in enumerate(candidates.kept, start=1)]
         added = [
-            AccountedHit(rank, hit, (Share("graph", hit.score),), GraphParts(seed, cosine))
+            AccountedHit(rank, hit, (Share("graph", hit.measured),), GraphParts(seed, cosine))
             for rank, (hit, seed, cosine) in enumerate(self._widen(query, candidates), start=len(kept) + 1)
         ]
         cut = set(candidates.cut)
