@@ -74,7 +74,7 @@ def export_qrels(plan: ExportPlan, progress: ProgressCallback) -> Export:
     ]
     if n_empty:
         notices.append(
-            f"{place}: {counted(n_empty, 'case')} without a relevant chunk, left out of other tools"
+            f"{place}: {counted(n_empty, 'case')} without a relevant chunk, which other tools leave out"
         )
     return Export(tuple(render_qrels(judged)), len(judged) - n_empty, tuple(notices))
 
