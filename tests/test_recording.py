@@ -40,11 +40,12 @@ class Engine:
 QUESTIONS = [Question(name, name.upper(), 5) for name in "abcd"]
 
 
-def record(engine: Engine, path: Path, *, is_resumed: bool = False) -> list[Answer]:
+def record(engine: Engine, path: Path, *, is_resumed: bool = False, keeps_going: bool = True) -> list[Answer]:
     recorder = Recorder(str(path), "mine", lambda: {"version": "1.2", "name": None}, is_resumed=is_resumed)
-    system = recorded(engine, recorder)
+    system = recorded(engine, recorder, keeps_going=keeps_going)
     try:
-        return list(system.answer(QUESTIONS))
+        answers = system.answer(QUESTIONS)
+        return [next(answers) for _ in QUESTIONS]  # nobody looks behind the last answer
     finally:
         system.close()
         system.close()
@@ -99,6 +100,12 @@ def test_failed_answers_are_asked_again_and_half_a_line_is_dropped(tmp_path: Pat
     record(engine, path, is_resumed=True)
     assert engine.asked == ["b", "d"]
     assert [line["id"] for line in lines(path)[1:]] == ["a", "b", "c", "d"]
+
+
+def test_a_failed_answer_leaves_the_run_unfinished_unless_it_keeps_going(tmp_path: Path) -> None:
+    record(Engine(refuses="d"), tmp_path / "a.jsonl", keeps_going=False)
+    record(Engine(refuses="d"), tmp_path / "b.jsonl", keeps_going=True)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["a.jsonl.part", "b.jsonl"]
 
 
 def test_without_resume_everything_is_asked_again(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from cce.quoting import counted, on_one_line, quoted
 from cce.retrieval.external.corpus_digest import corpus_digest
 from cce.retrieval.indexing.directory import ProgressCallback
 from cce.retrieval.indexing.index import Index
-from cce.retrieval.systems import open_system
+from cce.retrieval.systems.opening import open_system
 from cce.usecases.corpora import CorpusChoice, corpus_notices, corpus_of, open_corpus
 from cce.usecases.recording import results_of
 from cce.version import __version__

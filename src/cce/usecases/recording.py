@@ -107,24 +107,26 @@ class Recorder:
 class _RecordedSystem:
     """A system whose answers are recorded as they come; what was recorded before is not asked again."""
 
-    def __init__(self, system: OutsideSystem, recorder: Recorder) -> None:
+    def __init__(self, system: OutsideSystem, recorder: Recorder, *, keeps_going: bool) -> None:
         self._system = system
         self._recorder = recorder
-        self._n_started = 0
-        self._n_ended = 0
+        self._keeps_going = keeps_going
+        self._n_asked = 0
+        self._n_answered = 0
         self._is_closed = False
 
     def answer(self, questions: Sequence[Question]) -> Iterator[Answer]:
         """As the system answers, in the order of `questions`."""
-        self._n_started += 1
+        self._n_asked += len(questions)
         missing = [question for question in questions if self._recorder.kept(question) is None]
         fresh = self._system.answer(missing) if missing else iter(())
         for question in questions:
             answer = self._recorder.kept(question)
             answer = next(fresh) if answer is None else answer
             self._recorder.record(question, answer)
+            # An error that ends the run is asked again by --resume.
+            self._n_answered += self._keeps_going or not isinstance(answer, FailedAnswer)
             yield answer
-        self._n_ended += 1
 
     def close(self) -> None:
         """Close the system; the run gets its name if every question was answered."""
@@ -133,15 +135,15 @@ class _RecordedSystem:
         self._is_closed = True
         try:
             self._system.close()
-            if 0 < self._n_started == self._n_ended:
+            if 0 < self._n_asked == self._n_answered:
                 self._recorder.finish()
         finally:
             self._recorder.close()
 
 
-def recorded(system: OutsideSystem, recorder: Recorder) -> OutsideSystem:
-    """`system`, with its answers recorded."""
-    return _RecordedSystem(system, recorder)
+def recorded(system: OutsideSystem, recorder: Recorder, *, keeps_going: bool = False) -> OutsideSystem:
+    """`system`, with its answers recorded; without `keeps_going` a failed one leaves the run unfinished."""
+    return _RecordedSystem(system, recorder, keeps_going=keeps_going)
 
 
 def results_of(ranking: Ranking) -> tuple[OutsideResult, ...]:

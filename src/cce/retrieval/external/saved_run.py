@@ -36,7 +36,7 @@ class SavedRun:
         docid    what makes a path of a document id, put in for `{}`
         corpus   the digest of the corpus that is asked now; None where there is none
         """
-        self._name = name
+        self.name = name
         self._run = run
         self._is_file = is_file
         self._docid = docid
@@ -62,7 +62,7 @@ class SavedRun:
 
     def notices(self) -> tuple[str, ...]:
         """What the reader of the figures should know, once all questions were asked: one line each."""
-        place = f"system {quoted(self._name)}: {on_one_line(self._run.path)}"
+        place = on_one_line(self._run.path)
         found = [key for key in map(self._key, self._asked) if key is not None]
         if self._asked and not found:
             fault = f"none of its {counted(len(self._run.answers), 'query', 'queries')} is a case of the set"
