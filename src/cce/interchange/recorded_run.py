@@ -16,11 +16,11 @@ import msgspec
 from cce.domain.outside import Answer, FailedAnswer, OutsideResult, Question
 from cce.domain.run import Run, RunAnswer, RunScope
 from cce.errors import JsonError, OutsideSystemError
+from cce.interchange.run_schema import SCHEMA
 from cce.quoting import on_one_line, quoted, shown_integer
 from cce.strict_json import parse_json
 from cce.tokens import WHITE_SPACE
 
-SCHEMA = "cce.run/v1"
 _HEADER = '{"schema": "cce.run/v1", "system": "mine"}'
 _MAX_LINE = 2**53  # what a float holds exactly; far above any file
 

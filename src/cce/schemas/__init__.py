@@ -12,7 +12,7 @@ from typing import Any
 
 from cce.json_text import dump_json
 
-FORMATS = ("fixtures", "report", "gate")
+FORMATS = ("fixtures", "report", "gate", "run")
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -30,8 +30,14 @@ def generated_schema(name: str) -> str:
 
 def _generate(name: str) -> dict[str, Any]:
     # Only the test that compares the files generates schemas.
+    from cce.interchange.run_schema import run_line_schema
     from cce.measurement.fixtures.schema import fixture_line_schema
     from cce.measurement.gate.policy import policy_schema
     from cce.measurement.reports.model import report_schema
 
-    return {"fixtures": fixture_line_schema, "report": report_schema, "gate": policy_schema}[name]()
+    return {
+        "fixtures": fixture_line_schema,
+        "report": report_schema,
+        "gate": policy_schema,
+        "run": run_line_schema,
+    }[name]()

@@ -7,16 +7,19 @@ missing. When every question was answered, FILE is written in one piece, its lin
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import BinaryIO
 
 from cce.domain.outside import Answer, FailedAnswer, OutsideResult, Question
 from cce.domain.ranking import Ranking
 from cce.domain.run import RunScope
-from cce.errors import OutsideSystemError
+from cce.errors import OutsideSystemError, UsageError
 from cce.files import read_bytes, write_file, writing
 from cce.interchange.recorded_run import parse_recorded_run, render_answer, render_header
+from cce.quoting import on_one_line, quoted
+from cce.registry import unknown_name
 from cce.retrieval.external.contract import OutsideSystem
 
 _PART = ".part"
@@ -144,6 +147,75 @@ class _RecordedSystem:
 def recorded(system: OutsideSystem, recorder: Recorder, *, keeps_going: bool = False) -> OutsideSystem:
     """`system`, with its answers recorded; without `keeps_going` a failed one leaves the run unfinished."""
     return _RecordedSystem(system, recorder, keeps_going=keeps_going)
+
+
+class Recorders:
+    """The recorders of one evaluation, by the name of the system that each records.
+
+    Those of our own backends are written to as their rankings come; outside systems are wrapped.
+    """
+
+    def __init__(self, recorders: Mapping[str, Recorder]) -> None:
+        self._recorders = recorders
+
+    def wrap(self, name: str, system: OutsideSystem, *, keeps_going: bool) -> OutsideSystem:
+        """`system` itself, unless it is to be recorded."""
+        recorder = self._recorders.get(name)
+        return system if recorder is None else recorded(system, recorder, keeps_going=keeps_going)
+
+    def record(self, name: str, question: Question, ranking: Ranking) -> None:
+        """Keep what a system of our own answered, if it is to be recorded."""
+        recorder = self._recorders.get(name)
+        if recorder is not None:
+            recorder.record(question, results_of(ranking))
+
+    def finish(self, names: Iterable[str]) -> None:
+        """Give the runs of these systems their names, which answered every question."""
+        for name in names:
+            if name in self._recorders:
+                self._recorders[name].finish()
+
+
+NO_RECORDERS = Recorders({})
+
+
+def open_recorders(
+    typed: Iterable[str],
+    known: Sequence[str],
+    facts: Callable[[str], Mapping[str, object]],
+    *,
+    is_resumed: bool,
+) -> Recorders:
+    """What the values of --record ask for, `NAME=FILE` each; raises UsageError and OutsideSystemError.
+
+    known  the systems that are asked
+    facts  what the header says of a system, asked when its run is finished
+    """
+    paths = parse_records(typed)
+    for name in paths:
+        if name not in known:
+            raise UsageError(f"--record {on_one_line(name)}: {unknown_name('system', name, known)}")
+    if is_resumed and not paths:
+        raise UsageError("--resume says how to record: add --record NAME=FILE, or leave it out")
+    return Recorders(
+        {
+            name: Recorder(path, name, partial(facts, name), is_resumed=is_resumed)
+            for name, path in paths.items()
+        }
+    )
+
+
+def parse_records(typed: Iterable[str]) -> dict[str, str]:
+    """The files by system of `NAME=FILE` values; raises UsageError."""
+    paths: dict[str, str] = {}
+    for each in typed:
+        name, _, path = each.partition("=")
+        if not name or not path:
+            raise UsageError(f"--record takes NAME=FILE, as in mine=mine.jsonl; got {quoted(each)}")
+        if name in paths:
+            raise UsageError(f"--record names {quoted(name)} twice, leave one of them")
+        paths[name] = path
+    return paths
 
 
 def results_of(ranking: Ranking) -> tuple[OutsideResult, ...]:
