@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cce.domain.outside import FailedAnswer, OutsideResult, Question, ScopeRequest
-from cce.domain.run import Documents, Run, RunAnswer, RunScope
+from cce.domain.run import Documents, Run, RunAnswer, RunOrder, RunScope
 from cce.retrieval.external.saved_run import SavedRun
 
 A, B, C = (OutsideResult(f"{name}.py") for name in "abc")
@@ -107,3 +107,17 @@ def test_document_ids_are_places_and_ids_of_queries_are_encoded() -> None:
             OutsideResult("c.py", score=1.0),
         )
     ]
+
+
+def test_a_run_goes_on_to_the_end_of_the_ties_at_the_cut_off() -> None:
+    documents = Documents(["a", "b", "c", "d"], [3.0, 2.0, 2.00000001, 1.0])
+    question = Question("q", "check", 2)
+    n_results = {}
+    for order in (None, RunOrder(), RunOrder("rank"), RunOrder("score"), RunOrder(ties="trec_eval")):
+        run = Run("t.run", {"q": [RunAnswer(1, documents)]}, has_docids=True, order=order)
+        n_results[order] = len(SavedRun("mine", run).through_ties(question))
+    assert list(n_results.values()) == [2, 2, 2, 2, 3]
+    tied = RunAnswer(1, Documents(["a", "b", "c", "d"], [2.0, 2.0, 2.0, 2.0]))
+    run = Run("t.run", {"q": [tied]}, has_docids=True, order=RunOrder())
+    assert len(SavedRun("mine", run).through_ties(question)) == 4
+    assert SavedRun("mine", run).through_ties(Question("p", "check", 2)) == ()

@@ -7,6 +7,7 @@ documents, where `ap` divides by at most k of them.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -22,10 +23,12 @@ from cce.domain.systems import RunFile
 from cce.measurement.fixtures.reading import read_fixture_set
 from cce.measurement.matching.spans import LineWeights
 from cce.measurement.scoring import SetScorer
+from cce.measurement.ties import BOUNDED_METRICS
 from cce.retrieval.external.door import Door, DoorRules
 from cce.retrieval.indexing.index import Index
 from cce.usecases.corpora import NO_CHOICE, open_corpus
 from cce.usecases.runs import open_saved_run
+from cce.usecases.ties import ties_notice
 from corpora import unwatched
 from oracle import Oracle
 
@@ -52,6 +55,7 @@ class Cranfield:
 
     def __init__(self, oracle: Oracle, folder: Path) -> None:
         self._oracle = oracle
+        self.folder = oracle.folder / "trec"
         self.fixtures = read_fixture_set(str(oracle.folder / "trec" / "cranfield.jsonl"))
         self.index = open_corpus(NO_CHOICE._replace(directory=str(folder)), str(folder), unwatched).index
 
@@ -69,8 +73,8 @@ class Cranfield:
         return SetScorer(fixtures, self.index.chunks, METRICS, weights).score(run, rankings)
 
 
-def rank(index: Index, fixtures: FixtureSet, path: str) -> list[Ranking]:
-    system = open_saved_run("run", RunFile(path), fixtures, index, TREC_EVAL)
+def rank(index: Index, fixtures: FixtureSet, path: str, order: RunOrder = TREC_EVAL) -> list[Ranking]:
+    system = open_saved_run("run", RunFile(path), fixtures, index, order)
     door = Door(index, "run", DoorRules(is_run=True))
     rankings = []
     for case in fixtures.cases:
@@ -111,6 +115,30 @@ def test_trec_evals_map_is_ours_times_the_share_of_the_relevant_within_k(
         n_relevant = len(case.anchors)
         assert figure is not None
         assert figure * min(k, n_relevant) / n_relevant == pytest.approx(per_query[case.id][name], abs=1e-6)
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("run", RUNS)
+def test_ties_across_the_cut_off_bound_the_figures(cranfield: Cranfield, run: str) -> None:
+    fixtures, index = cranfield.fixtures, cranfield.index
+    path = str(cranfield.folder / f"{run}.run.gz")
+    scorer = SetScorer(fixtures, index.chunks, BOUNDED_METRICS, LineWeights(index.outer_chunks_of))
+    door = Door(index, run, DoorRules(is_run=True))
+    for order in (RunOrder(), TREC_EVAL):
+        system = open_saved_run(run, RunFile(path), fixtures, index, order)
+        told = ties_notice(system, fixtures.cases, door, lambda rankings: scorer.score(run, rankings))
+        if run != "coarse":
+            assert told is None
+            continue
+        assert told is not None
+        spans = re.findall(r"(\w+) (\d\.\d{6}) to (\d\.\d{6})", told)
+        assert [metric for metric, _, _ in spans] == list(BOUNDED_METRICS)
+        score = scorer.score(run, rank(index, fixtures, path, order))
+        for metric, least, most in spans:
+            mean = score.means[metric]
+            assert mean is not None
+            assert float(least) <= round(mean, 6) <= float(most)
+            assert float(least) < float(most)
 
 
 @pytest.mark.process
