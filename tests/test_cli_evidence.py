@@ -105,7 +105,7 @@ def test_graded_means_are_what_a_walk_over_every_chunk_gives(capsysbinary: Captu
         assert weighed["backends"][0]["metrics"][name]["n"] == 24
 
 
-def test_a_case_that_nothing_in_the_index_answers_is_left_out_of_graded_metrics(
+def test_a_case_that_nothing_in_the_index_answers_counts_as_zero_in_graded_metrics(
     tmp_path: Path, capsysbinary: Capture
 ) -> None:
     (tmp_path / "src").mkdir()
@@ -119,7 +119,7 @@ def test_a_case_that_nothing_in_the_index_answers_is_left_out_of_graded_metrics(
     arguments = ("--dir", str(tmp_path / "src"), "--backend", "bm25", "--evidence", "--metrics", "ndcg,mrr")
     assert main(["relevance", str(fixtures), *arguments]) == 0
     text = capsysbinary.readouterr().out.decode()
-    assert "  bm25     ndcg        1         1  1.000000  [1.000000, 1.000000]\n" in text
+    assert "  bm25     ndcg        2         0  0.500000  [0.000000, 1.000000]\n" in text
     assert "  bm25     mrr         2         0  0.500000  [0.000000, 1.000000]\n" in text
 
 

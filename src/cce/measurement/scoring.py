@@ -8,8 +8,8 @@ from cce.domain.case import FixtureSet
 from cce.domain.ranking import Chunk, Ranking
 from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, Column, defined
 from cce.errors import UsageError
-from cce.measurement.matching.matches import match_case
-from cce.measurement.matching.spans import LineWeights, token_score
+from cce.measurement.matching.matcher import Matcher
+from cce.measurement.matching.spans import LineWeights
 from cce.measurement.metrics.catalog import CATALOG, metric_called
 from cce.measurement.metrics.ranked import first_relevant_rank
 from cce.numerals import mean
@@ -19,24 +19,25 @@ class SetScorer:
     """Scores the rankings of one fixture set over one index, one backend at a time."""
 
     def __init__(
-        self, fixtures: FixtureSet, chunks: Iterable[Chunk], metrics: Iterable[str], weights: LineWeights
+        self,
+        fixtures: FixtureSet,
+        chunks: Iterable[Chunk] | None,
+        metrics: Iterable[str],
+        weights: LineWeights,
     ) -> None:
         """Raises UnknownNameError for an unknown metric.
 
-        chunks   all chunks of the index; only metrics that need the index use them
+        chunks   all chunks of the index, which few runs look at; None where there is no corpus
         metrics  metrics to score besides those of every report
         """
         self._fixtures = fixtures
-        self._weights = weights
+        self.matcher = Matcher(chunks, weights)
         is_ranged = any(case.is_ranged for case in fixtures.cases)
         reported = (*METRICS, *TOKEN_METRICS) if is_ranged else METRICS
         self._metrics = [metric_called(name) for name in dict.fromkeys((*reported, *metrics))]
         self._ideals: Sequence[tuple[int, ...]] = [()] * len(fixtures.cases)
         if any(metric.needs_index for metric in self._metrics):
-            from cce.measurement.matching.ideals import IndexedChunks  # the figures of a report need none
-
-            indexed = IndexedChunks(chunks)
-            self._ideals = [indexed.ideal(case) for case in fixtures.cases]
+            self._ideals = [self.matcher.ideal(case) for case in fixtures.cases]
 
     def score(self, backend: str, rankings: Sequence[Ranking]) -> BackendScore:
         """Score one ranking per case, in case order; an empty ranking scores 0 and counts in the means."""
@@ -44,12 +45,26 @@ class SetScorer:
         columns: list[list[float | None]] = [[] for _ in self._metrics]
         ranks: list[int | None] = []
         for case, ranking, ideal in zip(cases, rankings, self._ideals, strict=True):
-            match = match_case(case, ranking, ideal, token_score(case, ranking, self._weights))
+            match = self.matcher.match(case, ranking, ideal)
             ranks.append(first_relevant_rank(match))
             for metric, column in zip(self._metrics, columns, strict=True):
                 column.append(metric.figure(match))
         named = {metric.name: tuple(column) for metric, column in zip(self._metrics, columns, strict=True)}
         return summarize(backend, [case.id for case in cases], [case.k for case in cases], ranks, named)
+
+    def most_ndcg_of_whole_files(self) -> float | None:
+        """The mean ndcg of a system that returns the best files whole; None where there is no index."""
+        from cce.measurement.matching.matches import CaseMatch, anchor_grades
+        from cce.measurement.metrics.graded import ndcg
+
+        if self.matcher.has_no_corpus:
+            return None
+        figures = []
+        for case in self._fixtures.cases:
+            gains = self.matcher.indexed().whole_files(case)
+            found = CaseMatch(case.k, (), anchor_grades(case), self.matcher.ideal(case), located=gains)
+            figures.append(ndcg(found))
+        return mean_of_defined(figures)
 
 
 def summarize(

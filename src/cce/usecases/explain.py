@@ -216,7 +216,7 @@ class _Explainer:
 
     @cached_property
     def _lookup(self) -> IndexedChunks:
-        return IndexedChunks(self._index.chunks)
+        return IndexedChunks(enumerate(self._index.chunks))
 
 
 def _behind(last: float | None, best: float | None) -> int | None:

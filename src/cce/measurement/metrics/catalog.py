@@ -69,14 +69,15 @@ _TABLE: tuple[Metric, ...] = (
     _saved("hit", "1 if any result is relevant, else 0", ranked.hit),
     Metric(
         "ndcg",
-        "DCG / ideal DCG; gain 2^grade - 1, discount log2(1 + rank); the ideal ranks the whole index",
+        "DCG / ideal DCG; gain 2^grade - 1, discount log2(1 + rank); "
+        "the ideal ranks the whole index, and the anchors that match none",
         _graded("ndcg"),
     ),
     Metric("ndcg_linear", "as ndcg with gain = grade, as trec_eval computes it", _graded("ndcg_linear")),
     Metric(
         "ap",
-        "mean precision at the ranks of the relevant chunks of the index, at most k of them, "
-        "0 for those not returned",
+        "mean precision at the ranks of the relevant chunks, and of the anchors that match none, "
+        "at most k of them (AP@k over min(k, R); trec_eval's map divides by R); 0 for those not returned",
         _graded("ap"),
     ),
     _saved(

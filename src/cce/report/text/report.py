@@ -84,7 +84,7 @@ def _ranking_table(scores: Iterable[BackendScore]) -> list[str]:
 
 
 def _token_table(report: Report) -> list[str]:
-    n_ranged = report.backends[0].n_ranged
+    n_ranged = max(score.n_ranged for score in report.backends)  # a system without lines has none
     title = f"  token-level span metrics ({n_ranged} of {report.n_queries} queries carry ranged anchors)"
     rows = [
         row(score.backend, _means(score, TOKEN_METRICS), _TOKEN_WIDTHS)
