@@ -20,13 +20,14 @@ from cce.domain.ranking import Ranking
 from cce.domain.run import RunOrder
 from cce.domain.scores import BackendScore
 from cce.domain.systems import RunFile
-from cce.measurement.fixtures.reading import read_fixture_set
+from cce.measurement.fixtures.reading import parse_fixture_set, read_fixture_set
 from cce.measurement.matching.spans import LineWeights
 from cce.measurement.scoring import SetScorer
 from cce.measurement.ties import BOUNDED_METRICS
 from cce.retrieval.external.door import Door, DoorRules
 from cce.retrieval.indexing.index import Index
 from cce.usecases.corpora import NO_CHOICE, open_corpus
+from cce.usecases.importing import QrelsPlan, import_qrels
 from cce.usecases.runs import open_saved_run
 from cce.usecases.ties import ties_notice
 from corpora import unwatched
@@ -150,3 +151,45 @@ def test_ties_by_rank_would_give_other_figures(cranfield: Cranfield, oracle: Ora
     questions = [Question(case.id, case.query, 10) for case in cranfield.fixtures.cases]
     n_different = sum(a != b for a, b in zip(plain.answer(questions), theirs.answer(questions), strict=True))
     assert n_different > 100
+
+
+# trec_eval's own test data: foreign ids and no documents. Its name -> ours, and the k that it cuts at.
+NIST_FIGURES = {
+    "P_5": ("precision_at_k", 5),
+    "P_10": ("precision_at_k", 10),
+    "P_30": ("precision_at_k", 30),
+    "recall_100": ("recall", 100),
+    "recip_rank": ("mrr", 1000),
+    "ndcg_cut_10": ("ndcg_linear", 10),
+    "ndcg_cut_100": ("ndcg_linear", 100),
+    "success_1": ("hit", 1),
+    "success_10": ("hit", 10),
+    "map": ("ap", 1000),
+}
+
+
+@pytest.mark.parametrize(
+    ("run", "printed"), [("results.test", "out.test.aq"), ("results.trunc", "out.test.aqc")]
+)
+@pytest.mark.parametrize("name", NIST_FIGURES)
+def test_without_a_corpus_the_figures_are_trec_evals_own(
+    oracle: Oracle, run: str, printed: str, name: str
+) -> None:
+    folder = oracle.folder / "trec" / "nist"
+    metric, k = NIST_FIGURES[name]
+    made = import_qrels(QrelsPlan(str(folder / "qrels.test"), k=k))
+    fixtures = parse_fixture_set(made.content, "nist.jsonl")
+    labelled = {anchor.path for case in fixtures.cases for anchor in case.anchors if anchor.path}
+    system = open_saved_run("run", RunFile(str(folder / run)), fixtures, None, TREC_EVAL)
+    door = Door(None, "run", DoorRules(is_run=True), labelled)
+    rankings = []
+    for case in fixtures.cases:
+        question = Question(case.id, case.query, case.k)
+        answer = next(system.answer([question]))
+        assert not isinstance(answer, FailedAnswer)
+        rankings.append(door.ranking(question, answer))
+    score = SetScorer(fixtures, None, METRICS, LineWeights(lambda _: ())).score("run", rankings)
+    rows = [line.split() for line in (folder / printed).read_text().splitlines()]
+    expected = {query: float(value) for figure, query, value in rows if figure == name}
+    found = {"all": score.means[metric], **dict(zip(score.ids, score.columns[metric], strict=True))}
+    assert found == pytest.approx(expected, abs=5.1e-5)  # four decimals are printed
