@@ -13,7 +13,7 @@ from typing import Any
 
 from cce.json_text import dump_json
 
-FORMATS = ("fixtures", "report", "gate", "systems")
+FORMATS = ("fixtures", "report", "gate", "systems", "run")
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -31,6 +31,7 @@ def generated_schema(name: str) -> str:
 
 def _generate(name: str) -> dict[str, Any]:
     # Only the test that compares the files generates schemas.
+    from cce.interchange.run_schema import run_line_schema
     from cce.measurement.fixtures.schema import fixture_line_schema
     from cce.measurement.gate.policy import policy_schema
     from cce.measurement.reports.model import report_schema
@@ -41,5 +42,6 @@ def _generate(name: str) -> dict[str, Any]:
         "report": report_schema,
         "gate": policy_schema,
         "systems": systems_schema,
+        "run": run_line_schema,
     }
     return generators[name]()
