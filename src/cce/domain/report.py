@@ -28,7 +28,8 @@ class Report(NamedTuple):
     """What was measured: `corpus` as the user named it, one score per backend in report order.
 
     `saved` is set where the figures come from two reports; their six decimals are all there is.
-    `redaction` is what the text went through.
+    `redaction` is what the text went through. `figures` names the metrics beside those of every report
+    whose figures a saved report keeps for each case.
     """
 
     corpus: str
@@ -39,3 +40,4 @@ class Report(NamedTuple):
     evidence: Evidence | None = None
     saved: SavedPair | None = None
     redaction: Redaction = Redaction.STANDARD
+    figures: tuple[str, ...] = ()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from cce.domain.case import FixtureSet
+from cce.domain.case import Case, FixtureSet
 from cce.domain.ranking import Chunk, Ranking
 from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, Column, defined
 from cce.errors import UsageError
-from cce.measurement.matching.matches import match_case
+from cce.measurement.matching.matches import CaseMatch, match_case
 from cce.measurement.matching.spans import LineWeights, token_score
 from cce.measurement.metrics.catalog import CATALOG, metric_called
 from cce.measurement.metrics.ranked import first_relevant_rank
@@ -31,25 +31,49 @@ class SetScorer:
         is_ranged = any(case.is_ranged for case in fixtures.cases)
         reported = (*METRICS, *TOKEN_METRICS) if is_ranged else METRICS
         self._metrics = [metric_called(name) for name in dict.fromkeys((*reported, *metrics))]
+        # None stands for the case's own k, which every report needs; only cut-offs of these ask for more.
+        self._cutoffs = tuple(dict.fromkeys(metric.cutoff for metric in self._metrics))
+        self._has_judgments = any(metric.needs_judgments for metric in self._metrics)
         self._ideals: Sequence[tuple[int, ...]] = [()] * len(fixtures.cases)
-        if any(metric.needs_index for metric in self._metrics):
+        if any(metric.needs_ideal for metric in self._metrics):
             from cce.measurement.matching.ideals import IndexedChunks  # the figures of a report need none
 
-            indexed = IndexedChunks(chunks)
-            self._ideals = [indexed.ideal(case) for case in fixtures.cases]
+            indexed, deepest = IndexedChunks(chunks), max(cutoff or 0 for cutoff in self._cutoffs)
+            self._ideals = [indexed.ideal(case._replace(k=max(case.k, deepest))) for case in fixtures.cases]
 
-    def score(self, backend: str, rankings: Sequence[Ranking]) -> BackendScore:
-        """Score one ranking per case, in case order; an empty ranking scores 0 and counts in the means."""
+    def score(
+        self, backend: str, rankings: Sequence[Ranking], deep: Sequence[Ranking] | None = None
+    ) -> BackendScore:
+        """Score one ranking per case, in case order; an empty ranking scores 0 and counts in the means.
+
+        deep  the rankings for the largest cut-off, read by each `NAME@K` whose K exceeds the case's k; None
+              where there is no such metric
+        """
         cases = self._fixtures.cases
         columns: list[list[float | None]] = [[] for _ in self._metrics]
         ranks: list[int | None] = []
-        for case, ranking, ideal in zip(cases, rankings, self._ideals, strict=True):
-            match = match_case(case, ranking, ideal, token_score(case, ranking, self._weights))
-            ranks.append(first_relevant_rank(match))
+        # A deep ranking that nobody asked for is never read.
+        rows = zip(cases, rankings, rankings if deep is None else deep, self._ideals, strict=True)
+        for case, ranking, deeper, ideal in rows:
+            matches = {
+                cutoff: self._match(case._replace(k=cutoff), deeper if cutoff > case.k else ranking, ideal)
+                for cutoff in self._cutoffs
+                if cutoff is not None
+            }
+            own = self._match(case, ranking, ideal)
+            ranks.append(first_relevant_rank(own))
             for metric, column in zip(self._metrics, columns, strict=True):
-                column.append(metric.figure(match))
+                column.append(metric.figure(own if metric.cutoff is None else matches[metric.cutoff]))
         named = {metric.name: tuple(column) for metric, column in zip(self._metrics, columns, strict=True)}
         return summarize(backend, [case.id for case in cases], [case.k for case in cases], ranks, named)
+
+    def _match(self, case: Case, ranking: Ranking, ideal: Sequence[int]) -> CaseMatch:
+        """The match of the first k results; `ideal` may be deeper."""
+        match = match_case(case, ranking, tuple(ideal[: case.k]), token_score(case, ranking, self._weights))
+        if not self._has_judgments:
+            return match
+        forbidden = match_case(case._replace(anchors=case.forbidden), ranking).matches
+        return match._replace(irrelevant=tuple(map(bool, forbidden)))
 
 
 def summarize(

@@ -17,6 +17,7 @@ from cce.domain.scores import BackendScore
 from cce.measurement.fixtures.notices import notices
 from cce.measurement.fixtures.reading import read_fixture_set
 from cce.measurement.matching.spans import LineWeights
+from cce.measurement.metrics.catalog import largest_cutoff
 from cce.measurement.scoring import SetScorer
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.indexing.index import Index
@@ -90,7 +91,9 @@ def measure_backends(
     rankings = rank_cases(plan.backends, index, fixtures.cases, progress)
     metrics = () if plan.evidence is None else plan.evidence.metrics
     scorer = SetScorer(fixtures, index.chunks, metrics, LineWeights(index.outer_chunks_of))
-    return Measurement(rankings, tuple(scorer.score(name, ranked) for name, ranked in rankings.items()))
+    deep = rank_deeper(rankings, index, fixtures.cases, largest_cutoff(metrics), progress)
+    scores = (scorer.score(name, ranked, deep.get(name)) for name, ranked in rankings.items())
+    return Measurement(rankings, tuple(scores))
 
 
 def report_on(
@@ -129,6 +132,30 @@ def rank_cases(
         for system in systems:
             rankings[system.name].append(system.rank(query, case.k))
     return rankings
+
+
+def rank_deeper(
+    rankings: Mapping[str, Sequence[Ranking]],
+    index: Index,
+    cases: Sequence[Case],
+    cutoff: int | None,
+    progress: ProgressCallback,
+) -> dict[str, list[Ranking]]:
+    """The rankings for `cutoff` results, of the cases whose own k is smaller; the others stay as they are.
+
+    Asked once more, because the first results can depend on how many were asked for.
+    """
+    if cutoff is None or all(case.k >= cutoff for case in cases):
+        return {}
+    deeper = [case._replace(k=cutoff) for case in cases if case.k < cutoff]
+    asked = {name: iter(ranked) for name, ranked in rank_cases(rankings, index, deeper, progress).items()}
+    return {
+        name: [
+            next(asked[name]) if case.k < cutoff else ranking
+            for case, ranking in zip(cases, ranked, strict=True)
+        ]
+        for name, ranked in rankings.items()
+    }
 
 
 def all_notices(fixtures: FixtureSet, indexed: IndexedCorpus) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, TypedDict, cast, get_args
 
@@ -26,6 +26,7 @@ SCHEMA = "cce.gate/v1"
 _PATH_RULE = 'a path such as "code.jsonl"'
 _LIMIT_RULE = "a number from 0 to 1 such as 0.9"
 _TABLE_RULE = "a table of metrics and numbers from 0 to 1"
+_CEILING_RULE = "a number from 0 such as 0.5"
 # By the innermost key that has a rule of its own.
 RULES = {
     "fixtures": _PATH_RULE,
@@ -37,6 +38,7 @@ RULES = {
     "critical": 'an array of case ids such as ["read-config"]',
     "floor": _TABLE_RULE,
     "drop": _TABLE_RULE,
+    "ceiling": "a table of metrics and numbers from 0",
     "evidence": 'a table with keys such as metrics = ["mrr"]',
     "metrics": 'an array of metrics such as ["mrr"]',
     "alpha": "a number between 0 and 1 such as 0.05",
@@ -45,6 +47,8 @@ RULES = {
     "resamples": f"an integer from 1 to {MAX_RESAMPLES}",
     "slices": "tables such as [slices.TAG.floor]",
 }
+# A bare key with a cut-off, at the start of a line or in an inline table.
+_BARE_CUTOFF = r"""(?:^|[{,])[ \t]*([A-Za-z][A-Za-z0-9_]*@[0-9]+)[ \t]*="""
 _TOML_PLACE = re.compile(r"(.*) \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)", re.DOTALL)
 _N_SHOWN = 12
 
@@ -71,6 +75,7 @@ class LimitValues(TypedDict):
 
     floor: dict[str, float]
     drop: dict[str, float]
+    ceiling: dict[str, float]
 
 
 class EvidenceValues(TypedDict):
@@ -113,7 +118,7 @@ def _parse_toml(raw: bytes) -> Mapping[str, object]:
             raise PolicyError(f": a key of more than {MAX_KEY_PARTS} parts, a policy needs no more than four")
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as exc:
-        raise PolicyError(_toml_fault(str(exc))) from exc
+        raise PolicyError(_toml_fault(str(exc)) + _quoting_hint(text, str(exc))) from exc
     except UnicodeDecodeError as exc:
         raise PolicyError(": not UTF-8, save the file as UTF-8") from exc
     except (ValueError, RecursionError) as exc:
@@ -136,6 +141,15 @@ def _toml_fault(wording: str) -> str:
     return f"{place}: no readable TOML: {on_one_line(match[1])}"
 
 
+def _quoting_hint(text: str, wording: str) -> str:
+    """How to write the key, where the line of the fault has one with a cut-off and without quotes."""
+    match = _TOML_PLACE.fullmatch(wording)
+    if match is None or not match[2]:
+        return ""
+    key = re.search(_BARE_CUTOFF, text.split("\n")[int(match[2]) - 1])
+    return f'; a name with @ needs quotes, write "{key[1]}" = ...' if key else ""
+
+
 def _require_schema(table: Mapping[str, object]) -> None:
     if "schema" not in table:
         raise PolicyError(f': no schema, start the policy with schema = "{SCHEMA}"')
@@ -155,6 +169,7 @@ def policy_model() -> type[BaseModel]:
         model_config = ConfigDict(strict=True, extra="forbid")
         floor: dict[str, unit] = {}
         drop: dict[str, unit] = {}
+        ceiling: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = {}
 
     class EvidenceTable(BaseModel):
         model_config = ConfigDict(strict=True, extra="forbid")
@@ -195,10 +210,17 @@ def _field_fault(exc: ValidationError) -> str:
     if fault["type"] == "extra_forbidden":
         return f": {_place(outer)}{unknown('key', str(key), _known_keys(outer))}"
     place = _place(fault["loc"])
-    rule = _LIMIT_RULE if outer and outer[-1] in ("floor", "drop") else _rule(fault["loc"])
+    rule = _limit_rule(outer) or _rule(fault["loc"])
     if fault["type"] == "missing":
         return f": {place}missing, it must be {rule}"
     return f": {place}must be {rule}, got {_shown(fault['input'])}"
+
+
+def _limit_rule(outer: Sequence[int | str]) -> str | None:
+    """The rule of a value in the table at `outer`, if that is a table of limits."""
+    if not outer or outer[-1] not in ("floor", "drop", "ceiling"):
+        return None
+    return _CEILING_RULE if outer[-1] == "ceiling" else _LIMIT_RULE
 
 
 def _rule(steps: tuple[int | str, ...]) -> str:
