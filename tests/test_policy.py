@@ -80,7 +80,7 @@ def test_metrics_with_a_cutoff_stand_in_every_table_after_their_own() -> None:
     "more", ["[floor]\nrecall@5 = 0.9", "[floor]\n  recall@5=0.9", "floor = {recall@5 = 1}"]
 )
 def test_a_bare_key_with_a_cutoff_is_told_to_be_quoted(more: str) -> None:
-    assert fault(more).endswith('; a name with @ needs quotes, write "recall@5" = ...')
+    assert fault(more).endswith('; a key with @ needs quotes, write "recall@5" = ...')
 
 
 def test_another_fault_of_toml_says_nothing_about_quotes() -> None:

@@ -19,7 +19,7 @@ from cce.retrieval.backends.checking import check_ranking
 from cce.retrieval.backends.hybrid import HybridBackend
 from cce.retrieval.embedding.checking import CheckedEmbedder
 from cce.retrieval.indexing.index import Index
-from cce.retrieval.systems import open_system
+from cce.retrieval.systems.opening import open_system
 from corpora import index_chunks, index_files, index_texts, make_chunk, paths
 
 Answer = Callable[[Index, Query, int], object]

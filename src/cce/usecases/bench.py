@@ -25,7 +25,7 @@ from cce.errors import CorpusError
 from cce.measurement.fixtures.reading import read_fixture_set
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.indexing.index import Index, SegmentIndex
-from cce.retrieval.systems import System, open_system
+from cce.retrieval.systems.opening import System, open_system
 from cce.tokens import tokenize
 from cce.usecases.corpora import NO_CHOICE, CorpusChoice, corpus_of, open_corpus
 from cce.usecases.evaluate import all_notices

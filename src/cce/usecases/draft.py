@@ -14,7 +14,7 @@ from cce.quoting import on_one_line
 from cce.retrieval.corpus.membership import notices_of_read
 from cce.retrieval.indexing.directory import ProgressCallback
 from cce.retrieval.indexing.index import Index
-from cce.retrieval.systems import open_system
+from cce.retrieval.systems.opening import open_system
 from cce.usecases.corpora import CorpusChoice, corpus_of, likely_secrets, open_corpus
 
 STANDARD_STREAM = "-"

@@ -21,7 +21,7 @@ from cce.measurement.metrics.catalog import largest_cutoff
 from cce.measurement.scoring import SetScorer
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.indexing.index import Index
-from cce.retrieval.systems import open_system
+from cce.retrieval.systems.opening import open_system
 from cce.usecases.corpora import (
     NO_CHOICE,
     CorpusChoice,

@@ -28,7 +28,7 @@ from cce.numerals import ordering_key
 from cce.quoting import on_one_line, quoted
 from cce.registry import unknown_name
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
-from cce.retrieval.systems import System, open_system
+from cce.retrieval.systems.opening import System, open_system
 from cce.usecases.corpora import CorpusChoice, corpus_notices, corpus_of, indexed_texts, open_corpus
 
 _N_LISTED = 12

@@ -24,11 +24,11 @@ from cce.measurement.gate.policy_tables import (
     PolicyValues,
     parse_tables,
     policy_model,
-    unknown,
 )
 from cce.measurement.metrics.catalog import CATALOG, CUT_ONLY, Metric, catalog_order, metric_called
 from cce.measurement.metrics.cutoffs import CUT_NAMES, unknown_metric
 from cce.quoting import on_one_line
+from cce.toml_tables import unknown
 
 
 def read_policy(path: str) -> GatePolicy:
