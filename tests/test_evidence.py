@@ -354,18 +354,40 @@ def simulation() -> SimpleNamespace:
     return SimpleNamespace(**runpy.run_path(str(root / "eval" / "benchmarks" / "false_verdicts.py")))
 
 
-@pytest.mark.parametrize("n", [10, 30, 100])
+@pytest.mark.process  # simulations take seconds
+@pytest.mark.parametrize("n", [10, 24, 60])
 def test_without_a_difference_verdicts_with_a_direction_are_as_rare_as_alpha(
     simulation: SimpleNamespace, n: int
 ) -> None:
+    populations = simulation.real_differences()
     _, most = simulation.binomial_bounds(0.05, 150)
-    assert simulation.false_share(("mrr",), n, 150) <= most
-    assert simulation.false_share(("mrr", "hit", "recall"), n, 50) <= simulation.binomial_bounds(0.05, 50)[1]
+    for family in simulation.FAMILIES:
+        assert simulation.false_share(populations, family, n, 150) <= most
 
 
-@pytest.mark.parametrize("n", [10, 30])
+@pytest.mark.process  # simulations take seconds
+@pytest.mark.parametrize("n", [10, 24, 60])
+def test_the_interval_of_a_difference_holds_the_true_one(simulation: SimpleNamespace, n: int) -> None:
+    least, _ = simulation.binomial_bounds(0.95, 150)
+    assert simulation.coverage(simulation.real_differences(), n, 150) >= least
+
+
+@pytest.mark.process  # simulations take seconds
+@pytest.mark.parametrize("n", [10, 24])
 def test_a_difference_as_large_as_mde_is_found_four_times_in_five(
     simulation: SimpleNamespace, n: int
 ) -> None:
     least, most = simulation.binomial_bounds(0.8, 200)
-    assert least <= simulation.found_share_at_mde(n, 200) <= most
+    assert least <= simulation.found_share_of_normal_deltas(n, 200) <= most
+    populations = simulation.real_differences()
+    for family in simulation.FAMILIES:
+        assert (
+            simulation.found_share_at_mde(populations, family, n, 100)
+            >= simulation.binomial_bounds(0.8, 100)[0]
+        )
+
+
+@pytest.mark.parametrize("n", [5, 7, 10, 24, 60, 200])
+@pytest.mark.parametrize("limit", [0.02, 0.05, 0.1, 0.2])
+def test_rare_losses_seldom_pass_as_equivalent(simulation: SimpleNamespace, n: int, limit: float) -> None:
+    assert simulation.false_equivalent_share(n, limit) <= 0.08

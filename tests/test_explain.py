@@ -23,6 +23,7 @@ from cce.retrieval.backends.hybrid import HybridBackend
 from cce.retrieval.backends.vector import VectorBackend
 from cce.retrieval.indexing.directory import IndexedCorpus, index_directory
 from cce.retrieval.indexing.index import Index
+from cce.retrieval.systems.opening import open_system
 from cce.usecases.explain import cases_called, explain_case
 from corpora import index_chunks, index_files, index_texts, make_chunk, unwatched
 
@@ -33,7 +34,8 @@ def make_case(query: str, *anchors: str, k: int = 10, case_id: str = "q", line: 
 
 def explain(index: Index | IndexedCorpus, case: Case, *backends: str) -> CaseExplanation:
     indexed = IndexedCorpus("nowhere", index, {}, ()) if isinstance(index, Index) else index
-    return explain_case(FixtureSet("set.jsonl", None, (case,)), case, "src", indexed, backends, unwatched)
+    asked = [open_system(name, indexed.index) for name in backends]
+    return explain_case(FixtureSet("set.jsonl", None, (case,)), case, "src", indexed, asked, unwatched)
 
 
 def of_backend(index: Index | IndexedCorpus, backend: str, case: Case) -> BackendExplanation:
@@ -99,7 +101,7 @@ def test_a_penalty_is_a_share_below_zero() -> None:
 def test_the_score_of_vector_is_its_cosine_and_needs_no_shares() -> None:
     account = VectorBackend(index_texts("alpha beta", "zzz")).explain(Query("alpha"), 1)
     (hit,) = account.hits
-    assert (format_score(hit.hit.score), hit.shares) == ("0.707107", ())
+    assert (format_score(hit.hit.measured), hit.shares) == ("0.707107", ())
     assert account.formula == ("score = cosine of the chunk's vector and the query's",)
 
 
@@ -164,7 +166,7 @@ def test_what_was_cut_would_have_come_before_the_last_hit(
     account = HybridBackend(index_of(files)).explain(Query(query), k)
     kept = [hit for hit in account.hits if isinstance(hit.parts, HybridParts)]
     if len(kept) == k:
-        assert all(ordering_key(c.hit.score) >= ordering_key(kept[-1].hit.score) for c in account.cut)
+        assert all(ordering_key(c.hit.measured) >= ordering_key(kept[-1].hit.measured) for c in account.cut)
     for hit in account.cut:
         assert sum(other.hit.chunk.file_path == hit.hit.chunk.file_path for other in kept) == 3
 

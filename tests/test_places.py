@@ -37,5 +37,5 @@ def test_another_order_length_range_or_kind_is_another_ranking(other: tuple[Hit,
 
 def test_a_location_is_the_chunk_with_its_path_lines_and_kind() -> None:
     place = Location("a.py", 1, 9, "function_definition")
-    assert are_identical([(A,)], [(Hit(place, 0.0),)])  # type: ignore[arg-type]
-    assert not are_identical([(A,)], [(Hit(Location("a.py"), 0.0),)])  # type: ignore[arg-type]
+    assert are_identical([(A,)], [(Hit(place, 0.0),)])
+    assert not are_identical([(A,)], [(Hit(Location("a.py"), 0.0),)])

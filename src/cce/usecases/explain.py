@@ -8,24 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from typing import NamedTuple
 
 from cce.domain.case import Case, FixtureSet
 from cce.domain.explanation import AnchorInIndex, BackendExplanation, CaseExplanation, Fate, MatchedHit, Miss
 from cce.domain.query import Query
+from cce.domain.ranking import Chunk
 from cce.domain.ranking_account import AccountedHit, RankingAccount
 from cce.errors import UsageError
 from cce.labels.coverage import AnchoredChunks
 from cce.labels.misses import Misses
 from cce.labels.tracking.texts import AnchoredTexts
 from cce.measurement.fixtures.reading import read_fixture_set
-from cce.measurement.matching.matches import AnchorTable, anchor_grades, match_case
+from cce.measurement.matching.anchor_table import AnchorTable
+from cce.measurement.matching.ideals import IndexedChunks
+from cce.measurement.matching.matches import anchor_grades, match_case
 from cce.numerals import ordering_key
 from cce.quoting import on_one_line, quoted
 from cce.registry import unknown_name
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
-from cce.retrieval.systems import System, open_system
+from cce.retrieval.systems.catalogue import Catalogue
 from cce.usecases.corpora import CorpusChoice, corpus_notices, corpus_of, indexed_texts, open_corpus
+from cce.usecases.ranking import Ranker, rankers
+from cce.usecases.scopes import CaseScopes
+from cce.usecases.systems import BUILT_IN_SYSTEMS, Surroundings, SystemsChoice, opened
+
+# How deep an outside system is asked, so that a missed anchor has a rank: some engines return no more.
+_DEPTH_PER_K = 10
+_MIN_DEPTH = 100
 
 _N_LISTED = 12
 _N_LINES_SHOWN = 5
@@ -42,6 +53,8 @@ class ExplainPlan(NamedTuple):
     case_id: str
     backends: tuple[str, ...]
     corpus: CorpusChoice
+    systems: SystemsChoice = BUILT_IN_SYSTEMS
+    catalogue: Catalogue | None = None
 
 
 class ExplainRun(NamedTuple):
@@ -57,8 +70,17 @@ def run_explain(plan: ExplainPlan, progress: ProgressCallback) -> ExplainRun:
     case, *others = cases_called(fixtures, plan.case_id)
     corpus = corpus_of(plan.corpus, fixtures)
     indexed = open_corpus(plan.corpus, corpus, progress)
-    explanation = explain_case(fixtures, case, corpus, indexed, plan.backends, progress)
+    catalogue = plan.catalogue or Catalogue()
+    with opened(plan.systems, catalogue, plan.backends, Surroundings(indexed.index, fixtures)) as systems:
+        depth = max(_DEPTH_PER_K * case.k, _MIN_DEPTH)
+        asked = rankers(systems, plan.backends, indexed.index, depth, case.id)
+        scopes = CaseScopes(catalogue.scopes, indexed.index, catalogue.path)
+        scopes.require_known(fixtures._replace(cases=(case,)))
+        allowed = scopes.allowed(case)
+        explanation = explain_case(fixtures, case, corpus, indexed, asked, progress, allowed)
+        told = systems.notices()
     notices = (
+        *told,
         *corpus_notices(fixtures, indexed, {plan.fixtures: "fixture set"}),
         *([_repeated_id(plan.fixtures, case, others)] if others else []),
     )
@@ -96,16 +118,16 @@ def explain_case(
     case: Case,
     corpus: str,
     indexed: IndexedCorpus,
-    backends: Iterable[str],
+    asked: Sequence[Ranker],
     progress: ProgressCallback,
+    allowed: frozenset[int] | None = None,
 ) -> CaseExplanation:
-    """`case` of `fixtures` on every one of `backends`; `corpus` is named as given."""
-    explainer = _Explainer(case, indexed)
-    names = tuple(backends)
+    """`case` of `fixtures` on every system that is `asked`; `corpus` is named as given."""
+    explainer = _Explainer(case, indexed, allowed)
     explanations = []
-    for n_done, name in enumerate(names):
-        progress("explained", n_done, len(names), "backends")
-        explanations.append(explainer.of_backend(name))
+    for n_done, ranker in enumerate(asked):
+        progress("explained", n_done, len(asked), "backends")
+        explanations.append(explainer.of_backend(ranker))
     index = indexed.index
     return CaseExplanation(
         fixtures=fixtures.path,
@@ -122,21 +144,23 @@ def explain_case(
 class _Explainer:
     """Explains one case on one index, backend after backend."""
 
-    def __init__(self, case: Case, indexed: IndexedCorpus) -> None:
+    def __init__(self, case: Case, indexed: IndexedCorpus, allowed: frozenset[int] | None) -> None:
         self._case = case
         self._index = indexed.index
+        self._allowed = allowed
         self._table = AnchorTable(case.anchors)
         self.anchors = _anchors_in_index(case, indexed)
 
-    def of_backend(self, name: str) -> BackendExplanation:
-        system = open_system(name, self._index)
-        query = Query(self._case.query)
+    def of_backend(self, system: Ranker) -> BackendExplanation:
+        query = Query(self._case.query).within(self._allowed)
         account = system.explain(query, self._case.k)
-        match = match_case(self._case, tuple(hit.hit for hit in account.hits))
+        hits = tuple(hit.hit for hit in account.hits)
+        is_plain = all(isinstance(hit.chunk, Chunk) for hit in hits)
+        match = match_case(self._case, hits, chunks=None if is_plain else self._lookup)
         matched = {position for of_hit in match.matches for position in of_hit}
         missed = [position for position in range(len(self.anchors)) if position not in matched]
         return BackendExplanation(
-            backend=name,
+            backend=system.name,
             hits=tuple(map(MatchedHit, account.hits, match.matches)),
             cut=tuple(MatchedHit(hit, self._matches(hit)) for hit in account.cut),
             misses=tuple(self._misses(system, query, account, missed)),
@@ -145,7 +169,7 @@ class _Explainer:
         )
 
     def _misses(
-        self, system: System, query: Query, account: RankingAccount, missed: Sequence[int]
+        self, system: Ranker, query: Query, account: RankingAccount, missed: Sequence[int]
     ) -> list[Miss]:
         absent = [position for position in missed if self.anchors[position].absence is not None]
         present = [position for position in missed if self.anchors[position].absence is None]
@@ -155,7 +179,7 @@ class _Explainer:
         return [misses[position] for position in missed]
 
     def _misses_of_present(
-        self, system: System, query: Query, account: RankingAccount, missed: Sequence[int]
+        self, system: Ranker, query: Query, account: RankingAccount, missed: Sequence[int]
     ) -> Mapping[int, Miss]:
         if not query.tokens:
             return {position: Miss(position, _WORDLESS) for position in missed}
@@ -183,7 +207,7 @@ class _Explainer:
         behind_by = None
         if best.rank > self._case.k:
             last = everything.hits[self._case.k - 1]
-            behind_by = ordering_key(last.hit.score) - ordering_key(best.hit.score)
+            behind_by = _behind(last.hit.score, best.hit.score)
         return Miss(position, None, best, n_ranked, behind_by, fate)
 
     def _fates(self, account: RankingAccount) -> Mapping[int, Fate] | None:
@@ -203,7 +227,19 @@ class _Explainer:
         return first
 
     def _matches(self, hit: AccountedHit) -> tuple[int, ...]:
-        return self._table.matched_by(hit.hit.chunk)
+        found = hit.hit.chunk
+        if isinstance(found, Chunk):
+            return self._table.matched_by(found)
+        return self._table.matched_at(found, self._lookup)
+
+    @cached_property
+    def _lookup(self) -> IndexedChunks:
+        return IndexedChunks(enumerate(self._index.chunks))
+
+
+def _behind(last: float | None, best: float | None) -> int | None:
+    """By how much `best` is below `last`, in 1e-6; None where a system gives no scores."""
+    return None if last is None or best is None else ordering_key(last) - ordering_key(best)
 
 
 def _anchors_in_index(case: Case, indexed: IndexedCorpus) -> tuple[AnchorInIndex, ...]:

@@ -22,6 +22,7 @@ from cce.domain.evidence import (
     Verdict,
 )
 from cce.domain.scores import BackendScore, Column, defined
+from cce.errors import UsageError
 from cce.measurement.evidence.families import FamilyMember, family_test
 from cce.measurement.evidence.intervals import difference_interval, equivalence_bounds
 from cce.measurement.evidence.power import attainable_p, cases_needed, detectable_effect, fewest_cases
@@ -30,7 +31,7 @@ from cce.measurement.evidence.resampling import Bounds, bootstrap_bounds
 from cce.measurement.evidence.significance import case_deltas
 from cce.measurement.evidence.slices import slice_evidence
 from cce.measurement.evidence.verdicts import Findings, decide
-from cce.measurement.metrics.catalog import metric_called
+from cce.measurement.metrics.catalog import has_means_only, metric_called
 from cce.measurement.scoring import mean_of_defined, with_saved_metrics
 from cce.numerals import MICRO, ordering_key
 
@@ -55,11 +56,12 @@ def gather_evidence(
             with_saved_metrics(pair[0], options.metrics),
             with_saved_metrics(pair[1], options.metrics),
         )
+    family = options if pair is None else _compared(options)
     return Evidence(
         options=options,
         backends=_by_backend(options, backends),
-        compare=None if pair is None else _compare(options, *pair, are_identical=are_identical),
-        slices=slice_evidence(options.metrics, cases, backends, pair),
+        compare=None if pair is None else _compare(family, *pair, are_identical=are_identical),
+        slices=slice_evidence(options.metrics, cases, backends, pair, family.metrics),
     )
 
 
@@ -73,6 +75,16 @@ def _by_backend(options: EvidenceOptions, backends: Sequence[BackendScore]) -> t
         BackendEvidence(score.backend, {metric: next(intervals) for metric in options.metrics})
         for score in backends
     )
+
+
+def _compared(options: EvidenceOptions) -> EvidenceOptions:
+    """The options for a difference, without the metrics that have means only."""
+    metrics = tuple(name for name in options.metrics if not has_means_only(name))
+    if not metrics:
+        raise UsageError(
+            f"--metrics names only {options.metrics[0]}, which has a mean only: name one to compare by"
+        )
+    return replace(options, metrics=metrics)
 
 
 def _interval(figures: Column, bounds: Bounds | None) -> Interval:
@@ -129,6 +141,8 @@ def _compare(
 ) -> ComparisonEvidence:
     """The p values of all metrics are adjusted together."""
     samples = [_sample(metric, a, b) for metric in options.metrics]
+    # Systems asked several times may differ in a later answer.
+    are_identical = are_identical and not any(any(sample.by_case) for sample in samples)
     tests = family_test([sample.by_case for sample in samples], options.resamples, options.seed)
     differences = [
         _difference(options, a.ids, sample, test, are_identical=are_identical)
