@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from cce.domain.costs import Costs
 from cce.domain.ranking import Chunk, Hit, Location
 from cce.domain.systems import Price
-from cce.measurement.costs import Costs, costs_of, estimate, text_length
+from cce.measurement.costs import costs_of, estimate, text_length
 from cce.measurement.matching.spans import Span
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from cce.domain.case import FixtureSet
+from cce.domain.case import Case, FixtureSet
 from cce.domain.ranking import Ranking
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
@@ -20,6 +20,7 @@ from cce.measurement.matching.scoping import scope_notice
 from cce.measurement.matching.spans import LineWeights
 from cce.measurement.metrics.catalog import largest_cutoff
 from cce.measurement.scoring import SetScorer
+from cce.numerals import format_score
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems.catalogue import Catalogue
@@ -33,6 +34,7 @@ from cce.usecases.corpora import (
     open_corpus,
 )
 from cce.usecases.ranking import Answered, Asking, ask_all, failure_notice
+from cce.usecases.recording import NO_RECORDERS, Recorders
 from cce.usecases.scopes import CaseScopes
 from cce.usecases.system_facts import described
 from cce.usecases.systems import (
@@ -46,6 +48,7 @@ from cce.usecases.systems import (
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison
+    from cce.domain.costs import Costs
     from cce.domain.drilldown import CaseDrilldown
     from cce.domain.evidence import EvidenceOptions
 
@@ -77,6 +80,7 @@ class Measurement(NamedTuple):
     notices    what the reader should know of the systems, one line each
     failed     by system the cases that failed, and why
     elsewhere  saved runs that were recorded over another corpus
+    costs      by system, where a price was given
     """
 
     rankings: Mapping[str, Sequence[Ranking]]
@@ -84,6 +88,7 @@ class Measurement(NamedTuple):
     notices: tuple[str, ...] = ()
     failed: Mapping[str, Mapping[str, str]] = {}
     elsewhere: tuple[str, ...] = ()
+    costs: Mapping[str, Costs] = {}
 
 
 class Evaluation(NamedTuple):
@@ -137,10 +142,43 @@ def measure_systems(
     scorer = _scorer(fixtures, index, metrics)
     scopes = CaseScopes(plan.catalogue.scopes, index, plan.catalogue.path)
     scopes.require_known(fixtures)
-    asking = Asking(largest_cutoff(metrics), plan.systems.repeat, plan.systems.keeps_going)
-    with opened(plan.systems, plan.catalogue, plan.backends, Surroundings(index, fixtures)) as systems:
+    recorders = _recorders(plan, index)
+    asking = Asking(
+        largest_cutoff(metrics), plan.systems.repeat, plan.systems.keeps_going, recorders=recorders
+    )
+    over = Surroundings(index, fixtures, recorders)
+    with opened(plan.systems, plan.catalogue, plan.backends, over) as systems:
         answered = ask_all(systems, plan.backends, fixtures.cases, scopes, asking, progress)
-        return _score(scorer, fixtures, systems, answered, scopes)
+        recorders.finish(systems.inside)
+        measured = _score(scorer, fixtures, systems, answered, scopes)
+        if plan.systems.price is not None or any(plan.catalogue.is_priced(name) for name in plan.backends):
+            measured = measured._replace(costs=_costs(plan, index, measured.rankings))
+        return measured
+
+
+def _recorders(plan: Plan, index: Index | None) -> Recorders:
+    if not plan.systems.records:
+        return NO_RECORDERS
+    from cce.usecases.recording import open_recorders
+    from cce.usecases.system_facts import run_facts
+
+    def facts(name: str) -> Mapping[str, object]:
+        return run_facts(plan.catalogue, name, index)
+
+    return open_recorders(plan.systems.records, plan.backends, facts, is_resumed=plan.systems.resumes)
+
+
+def _costs(plan: Plan, index: Index | None, rankings: Mapping[str, Sequence[Ranking]]) -> dict[str, Costs]:
+    from cce.measurement.costs import costs_of, text_length
+
+    def corpus_length(path: str, lines: tuple[int, int]) -> int | None:
+        return None if index is None or not index.has_file(path) else len(index.text(path, *lines))
+
+    costs = {}
+    for name, ranked in rankings.items():
+        price = plan.catalogue.resolve(name).table.price or plan.systems.price
+        costs[name] = costs_of(ranked, [0] * len(ranked), price, lambda hit: text_length(hit, corpus_length))
+    return costs
 
 
 def _scorer(fixtures: FixtureSet, index: Index | None, metrics: Sequence[str]) -> SetScorer:
@@ -171,6 +209,8 @@ def _score(
             texts += [text for text in [repeats_notice(by_repeat, rankings)] if text is not None]
         if answers.failed:
             texts.append(failure_notice(name, answers.failed, len(fixtures.cases)))
+        texts += _tie_notices(scorer, fixtures, systems, name, scopes)
+    texts += _size_notices(scorer, systems)
     return Measurement(
         rankings={name: answers.first for name, answers in answered.items()},
         scores=tuple(scores),
@@ -178,6 +218,44 @@ def _score(
         failed={name: answers.failed for name, answers in answered.items() if answers.failed},
         elsewhere=systems.elsewhere(),
     )
+
+
+def _tie_notices(
+    scorer: SetScorer, fixtures: FixtureSet, systems: OpenSystems, name: str, scopes: CaseScopes
+) -> list[str]:
+    """What ties across a cut-off leave open in the figures of a saved run."""
+    system = systems.outside[name].system if name in systems.outside else None
+    if system is None or not hasattr(system, "through_ties"):
+        return []
+    from cce.retrieval.external.saved_run import SavedRun
+    from cce.usecases.ties import ties_notice
+
+    assert isinstance(system, SavedRun)  # noqa: S101 - nothing else has ties
+    others = systems.outside[name].scopes
+
+    def score(rankings: Sequence[Ranking]) -> BackendScore:
+        return scorer.score(name, rankings, None, scopes.scoped(fixtures.cases, others))
+
+    def allowed(case: Case) -> frozenset[int] | None:
+        return scopes.allowed(case, others)
+
+    door = systems.outside[name].door.another()
+    notice = ties_notice(system, fixtures.cases, door, score, allowed, scorer.matcher.match)
+    return [] if notice is None else [notice]
+
+
+def _size_notices(scorer: SetScorer, systems: OpenSystems) -> list[str]:
+    """What can be compared where systems return pieces of different size."""
+    if not systems.outside:
+        return []
+    from cce.retrieval.external.tally import comparable
+
+    pieces = dict.fromkeys(systems.inside, "chunks")
+    pieces |= {name: each.door.tally.piece for name, each in systems.outside.items()}
+    if len({piece for piece in pieces.values() if piece}) < 2:
+        return []
+    most = scorer.most_ndcg_of_whole_files()
+    return comparable(pieces, None if most is None else format_score(most))
 
 
 def report_on(
@@ -199,6 +277,7 @@ def report_on(
     has_notes = plan.systems.has_notes or plan.evidence is not None
     return report._replace(
         notes=measurement.notices if has_notes else (),
+        costs=measurement.costs,
         systems={
             name: described(plan.catalogue.resolve(name).table)
             for name in plan.backends

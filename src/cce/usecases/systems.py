@@ -32,6 +32,7 @@ from cce.quoting import on_one_line, quoted
 from cce.retrieval.systems.catalogue import Catalogue, ResolvedSystem, parse_run_option
 from cce.retrieval.systems.opening import System
 from cce.usecases.corpora import CorpusChoice, is_ci
+from cce.usecases.recording import NO_RECORDERS, Recorders
 
 if TYPE_CHECKING:
     from cce.retrieval.external.contract import OutsideSystem
@@ -244,10 +245,14 @@ class OpenSystems(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What systems are opened over: `index` is None where there is no corpus, `fixtures` where no set is."""
+    """What systems are opened over: `index` is None where there is no corpus, `fixtures` where no set is.
+
+    recorders  what keeps the answers
+    """
 
     index: Index | None
     fixtures: FixtureSet | None = None
+    recorders: Recorders = NO_RECORDERS
 
 
 @contextmanager
@@ -267,6 +272,7 @@ def opened(
             from cce.retrieval.external.door import Door  # most runs have only systems of our own
 
             system = _open_outside(choice, each.table, over)
+            system = over.recorders.wrap(name, system, keeps_going=choice.keeps_going)
             atexit.register(system.close)  # a signal runs no `with`
             stack.callback(atexit.unregister, system.close)
             stack.callback(system.close)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
+from copy import copy
 from typing import NamedTuple, NoReturn
 
 from cce.domain.outside import OutsideResult, Question
@@ -53,6 +54,12 @@ class Door:
         root = None if index is None else index.root
         self._paths = PathReader(is_file, root, rules.root, rules.folder)
         self._files: dict[str, FilePlaces] = {}
+
+    def another(self) -> Door:
+        """A door that reads alike and counts on its own."""
+        door = copy(self)
+        door.tally = Tally(self.tally.system, self._rules.is_run)
+        return door
 
     def ranking(
         self,
