@@ -40,7 +40,9 @@ def run_search(plan: SearchPlan, progress: ProgressCallback) -> SearchRun:
     indexed = open_corpus(choice, corpus_of(choice), progress)
     ranking = search(indexed.index, plan.backend, plan.query, plan.k, use_graph=plan.use_graph)
     if not all(isinstance(hit.chunk, Chunk) for hit in ranking):
-        from cce.retrieval.external.door import with_corpus_text  # only outside systems return other places
+        from cce.retrieval.external.locating import (
+            with_corpus_text,  # only outside systems return other places
+        )
 
         ranking = with_corpus_text(ranking, indexed.index)
     return SearchRun(ranking, choice.store, indexed.redaction, indexed.notices)
