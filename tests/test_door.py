@@ -92,6 +92,13 @@ def test_lines_past_the_end_are_cut_and_no_lines_are_the_whole_file() -> None:
     assert door.tally.notices() == []
 
 
+def test_the_empty_line_behind_the_last_line_end_may_be_counted_or_not() -> None:
+    # docs/b.txt has two lines, and its chunk three.
+    ranking, door = entered(*lines((1, 2), (1, 3), path="docs/b.txt"), *lines((1, 18)))
+    assert spelled(ranking) == ["module 1-3", "a.py 1-18"]
+    assert (door.tally.n_named_again, door.tally.n_whole_files) == (1, 1)
+
+
 def test_a_place_behind_the_end_of_its_file_is_outside() -> None:
     ranking, door = entered(OutsideResult("a.py", 20, 30), OutsideResult("a.py", 19, 19))
     assert spelled(ranking) == ["?a.py 20-30", "a.py 19-19"]

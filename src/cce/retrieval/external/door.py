@@ -123,7 +123,7 @@ class _Entry:
         elif found:
             self._tally.n_named_again += 1
         elif self._is_new(location) and not self._is_dropped(file.function_holding(first, last)):
-            self._tally.n_whole_files += first == 1 and last == file.last_line
+            self._tally.n_whole_files += file.is_all(first, last)
             self._enter(location, score)
 
     def _add_chunk(self, file: FilePlaces, position: int, score: float | None) -> None:
