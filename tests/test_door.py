@@ -96,7 +96,7 @@ def test_the_empty_line_behind_the_last_line_end_may_be_counted_or_not() -> None
     # docs/b.txt has two lines, and its chunk three.
     ranking, door = entered(*lines((1, 2), (1, 3), path="docs/b.txt"), *lines((1, 18)))
     assert spelled(ranking) == ["module 1-3", "a.py 1-18"]
-    assert (door.tally.n_named_again, door.tally.n_whole_files) == (1, 1)
+    assert (door.tally.n_named_again, door.tally.n_whole_files) == (1, 2)
 
 
 def test_a_place_behind_the_end_of_its_file_is_outside() -> None:
@@ -302,13 +302,11 @@ def test_without_a_corpus_places_are_taken_as_they_are_said() -> None:
 
 def test_pieces_of_different_size_name_what_is_comparable() -> None:
     _, whole = entered(OutsideResult("a.py"))
+    _, both = entered(OutsideResult("a.py"), OutsideResult("docs/b.txt"))  # the second is a chunk as well
     _, chunks = entered(*lines((9, 10)))
     _, windows = entered(*lines((8, 10)))
-    assert [each.tally.piece for each in (whole, chunks, windows)] == [
-        "whole files",
-        "chunks",
-        "other pieces",
-    ]
+    pieces = [each.tally.piece for each in (whole, both, chunks, windows)]
+    assert pieces == ["whole files", "whole files", "chunks", "other pieces"]
     assert comparable({"bm25": "chunks", "mine": "chunks", "none": ""}, None) == []
     assert comparable({"bm25": "chunks", "rg": "whole files"}, "0.500000") == [
         "systems return pieces of different size (bm25 chunks, rg whole files): "

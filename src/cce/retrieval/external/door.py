@@ -129,8 +129,10 @@ class _Entry:
     def _add_chunk(self, file: FilePlaces, position: int, score: float | None) -> None:
         self._taken.add(position)
         if not self._is_dropped(position if file.is_code(position) else None):
+            chunk = self._locator.chunk(position)
             self._tally.n_chunks += 1
-            self._enter(self._locator.chunk(position), score)
+            self._tally.n_whole_files += file.is_all(chunk.start_line, chunk.end_line)
+            self._enter(chunk, score)
 
     def _add_unknown(self, location: Location, score: float | None) -> None:
         """A result in no file that the index knows, or in one of which it knows no line."""
