@@ -139,12 +139,18 @@ def measure_systems(
     asking = Asking(None, plan.systems.repeat, plan.systems.keeps_going)
     with opened(plan.systems, plan.catalogue, plan.backends, Surroundings(index, fixtures)) as systems:
         answered = ask_all(systems, plan.backends, fixtures.cases, scopes, asking, progress)
-        return _score(scorer, fixtures, systems, answered, scopes)
+        measurement = _score(scorer, fixtures, systems, answered, scopes)
+        if not systems.has_runs:
+            return measurement
+        from cce.usecases.ties import all_ties  # files of other tools leave ties open
+
+        ties = tuple(all_ties(fixtures, index, systems, scopes))
+        return measurement._replace(notices=(*measurement.notices, *ties))
 
 
 def _scorer(fixtures: FixtureSet, index: Index | None, metrics: Sequence[str]) -> SetScorer:
     if index is None:
-        return SetScorer(fixtures, (), metrics, LineWeights(lambda _path: ()))
+        return SetScorer(fixtures, None, metrics, LineWeights(lambda _path: ()))
     return SetScorer(fixtures, index.chunks, metrics, LineWeights(index.outer_chunks_of))
 
 
