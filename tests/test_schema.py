@@ -50,7 +50,9 @@ def test_the_policy_schema_takes_our_policies_and_no_unknown_metric(root: Path) 
         policy = tomllib.loads(path.read_text("utf-8"))
         assert validator.is_valid(policy), path
         assert not validator.is_valid(policy | {"floor": {"recal": 1.0}})
-        assert not validator.is_valid(policy | {"drop": {"ndcg": 1.0}})
+        assert validator.is_valid(policy | {"drop": {"ndcg@5": 1.0}, "ceiling": {"irrelevant_hits@5": 2}})
+        assert not validator.is_valid(policy | {"drop": {"ndcg@0": 1.0}})
+        assert not validator.is_valid(policy | {"drop": {"irrelevant_hits@5": 1.0}})
 
 
 def test_the_run_schema_has_every_key_that_the_reader_knows_and_takes_what_it_takes() -> None:

@@ -34,7 +34,8 @@ class Report(NamedTuple):
 
     `saved` is set where the figures come from two reports; their six decimals are all there is.
     `redaction` is what the text went through. `notes` are what the reader should know of the systems, where
-    they were asked for; `systems` maps those that are more than a bare name to what they are.
+    they were asked for; `systems` maps those that are more than a bare name to what they are. `figures` names
+    the metrics beside those of every report whose figures a saved report keeps for each case.
     """
 
     corpus: str
@@ -47,3 +48,4 @@ class Report(NamedTuple):
     redaction: Redaction = Redaction.STANDARD
     notes: tuple[str, ...] = ()
     systems: Mapping[str, Mapping[str, object]] = _NOTHING
+    figures: tuple[str, ...] = ()

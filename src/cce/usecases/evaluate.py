@@ -18,6 +18,7 @@ from cce.measurement.fixtures.notices import notices, set_notices
 from cce.measurement.fixtures.reading import read_fixture_set
 from cce.measurement.matching.scoping import scope_notice
 from cce.measurement.matching.spans import LineWeights
+from cce.measurement.metrics.catalog import largest_cutoff
 from cce.measurement.scoring import SetScorer
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.indexing.index import Index
@@ -136,7 +137,7 @@ def measure_systems(
     scorer = _scorer(fixtures, index, metrics)
     scopes = CaseScopes(plan.catalogue.scopes, index, plan.catalogue.path)
     scopes.require_known(fixtures)
-    asking = Asking(None, plan.systems.repeat, plan.systems.keeps_going)
+    asking = Asking(largest_cutoff(metrics), plan.systems.repeat, plan.systems.keeps_going)
     with opened(plan.systems, plan.catalogue, plan.backends, Surroundings(index, fixtures)) as systems:
         answered = ask_all(systems, plan.backends, fixtures.cases, scopes, asking, progress)
         measurement = _score(scorer, fixtures, systems, answered, scopes)
@@ -164,7 +165,7 @@ def _score(
     scores, texts = [], []
     for name, answers in answered.items():
         scoped = scopes.scoped(fixtures.cases, systems.scopes(name))
-        by_repeat = [scorer.score(name, rankings.own, scoped) for rankings in answers.repeats]
+        by_repeat = [scorer.score(name, each.own, each.deep, scoped) for each in answers.repeats]
         texts += [] if scoped is None else [text for text in [scope_notice(name, scoped)] if text is not None]
         if len(by_repeat) == 1:
             scores.append(by_repeat[0])

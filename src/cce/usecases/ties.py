@@ -66,8 +66,8 @@ def ties_notice(
     orders = [
         _extremes(case, results, system, door, scorer) for case, results in zip(asked, found, strict=True)
     ]
-    least = scorer.score(system.name, [each.worst for each in orders], scoped).means
-    most = scorer.score(system.name, [each.best for each in orders], scoped).means
+    least = scorer.score(system.name, [each.worst for each in orders], scoped=scoped).means
+    most = scorer.score(system.name, [each.best for each in orders], scoped=scoped).means
     spans = ", ".join(f"{name} {_shown(least[name])} to {_shown(most[name])}" for name in BOUNDED_METRICS)
     reach = f"in {counted(n_open, 'case')} ties reach across the cut-off"
     return f"{on_one_line(system.name)}: {reach}; over all their orders {spans}"
