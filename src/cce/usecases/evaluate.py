@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from cce.domain.case import Case, FixtureSet
+from cce.domain.case import FixtureSet
 from cce.domain.ranking import Ranking
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
@@ -34,7 +34,6 @@ from cce.usecases.corpora import (
     open_corpus,
 )
 from cce.usecases.ranking import Answered, Asking, ask_all, failure_notice
-from cce.usecases.recording import NO_RECORDERS, Recorders
 from cce.usecases.scopes import CaseScopes
 from cce.usecases.system_facts import described
 from cce.usecases.systems import (
@@ -142,30 +141,18 @@ def measure_systems(
     scorer = _scorer(fixtures, index, metrics)
     scopes = CaseScopes(plan.catalogue.scopes, index, plan.catalogue.path)
     scopes.require_known(fixtures)
-    recorders = _recorders(plan, index)
-    asking = Asking(
-        largest_cutoff(metrics), plan.systems.repeat, plan.systems.keeps_going, recorders=recorders
-    )
-    over = Surroundings(index, fixtures, recorders)
-    with opened(plan.systems, plan.catalogue, plan.backends, over) as systems:
+    asking = Asking(largest_cutoff(metrics), plan.systems.repeat, plan.systems.keeps_going)
+    with opened(plan.systems, plan.catalogue, plan.backends, Surroundings(index, fixtures)) as systems:
         answered = ask_all(systems, plan.backends, fixtures.cases, scopes, asking, progress)
-        recorders.finish(systems.inside)
         measured = _score(scorer, fixtures, systems, answered, scopes)
-        if plan.systems.price is not None or any(plan.catalogue.is_priced(name) for name in plan.backends):
-            measured = measured._replace(costs=_costs(plan, index, measured.rankings))
-        return measured
+        if systems.has_runs:
+            from cce.usecases.ties import all_ties  # files of other tools leave ties open
 
-
-def _recorders(plan: Plan, index: Index | None) -> Recorders:
-    if not plan.systems.records:
-        return NO_RECORDERS
-    from cce.usecases.recording import open_recorders
-    from cce.usecases.system_facts import run_facts
-
-    def facts(name: str) -> Mapping[str, object]:
-        return run_facts(plan.catalogue, name, index)
-
-    return open_recorders(plan.systems.records, plan.backends, facts, is_resumed=plan.systems.resumes)
+            ties = tuple(all_ties(fixtures, index, systems, scopes))
+            measured = measured._replace(notices=(*measured.notices, *ties))
+    if plan.systems.price is not None or any(plan.catalogue.is_priced(name) for name in plan.backends):
+        measured = measured._replace(costs=_costs(plan, index, measured.rankings))
+    return measured
 
 
 def _costs(plan: Plan, index: Index | None, rankings: Mapping[str, Sequence[Ranking]]) -> dict[str, Costs]:
@@ -209,7 +196,6 @@ def _score(
             texts += [text for text in [repeats_notice(by_repeat, rankings)] if text is not None]
         if answers.failed:
             texts.append(failure_notice(name, answers.failed, len(fixtures.cases)))
-        texts += _tie_notices(scorer, fixtures, systems, name, scopes)
     texts += _size_notices(scorer, systems)
     return Measurement(
         rankings={name: answers.first for name, answers in answered.items()},
@@ -218,30 +204,6 @@ def _score(
         failed={name: answers.failed for name, answers in answered.items() if answers.failed},
         elsewhere=systems.elsewhere(),
     )
-
-
-def _tie_notices(
-    scorer: SetScorer, fixtures: FixtureSet, systems: OpenSystems, name: str, scopes: CaseScopes
-) -> list[str]:
-    """What ties across a cut-off leave open in the figures of a saved run."""
-    system = systems.outside[name].system if name in systems.outside else None
-    if system is None or not hasattr(system, "through_ties"):
-        return []
-    from cce.retrieval.external.saved_run import SavedRun
-    from cce.usecases.ties import ties_notice
-
-    assert isinstance(system, SavedRun)  # noqa: S101 - nothing else has ties
-    others = systems.outside[name].scopes
-
-    def score(rankings: Sequence[Ranking]) -> BackendScore:
-        return scorer.score(name, rankings, None, scopes.scoped(fixtures.cases, others))
-
-    def allowed(case: Case) -> frozenset[int] | None:
-        return scopes.allowed(case, others)
-
-    door = systems.outside[name].door.another()
-    notice = ties_notice(system, fixtures.cases, door, score, allowed, scorer.matcher.match)
-    return [] if notice is None else [notice]
 
 
 def _size_notices(scorer: SetScorer, systems: OpenSystems) -> list[str]:

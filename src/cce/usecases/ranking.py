@@ -19,7 +19,6 @@ from cce.retrieval.corpus.scopes import ScopedFiles
 from cce.retrieval.indexing.directory import ProgressCallback
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems.opening import System
-from cce.usecases.recording import NO_RECORDERS, Recorders
 from cce.usecases.scopes import CaseScopes
 from cce.usecases.systems import OpenOutside, OpenSystems
 
@@ -55,13 +54,11 @@ class Asking(NamedTuple):
     cutoff       the largest K of the metrics asked, None without any
     repeat       how often each question is asked; None for what the tables say
     keeps_going  whether a failed case scores as empty, where it else raises OutsideSystemError
-    recorders    what keeps the answers of systems of our own; outside systems are opened with theirs
     """
 
     cutoff: int | None = None
     repeat: int | None = None
     keeps_going: bool = False
-    recorders: Recorders = NO_RECORDERS
 
 
 PLAIN_ASKING = Asking()
@@ -106,19 +103,21 @@ def _ask_inside(
     found: dict[str, list[_Collected]] = {
         name: [_Collected() for _ in range(n_repeats[name])] for name in inside
     }
-    is_recorded = asking.recorders is not NO_RECORDERS
     for n_done, case in enumerate(cases if inside else ()):
         progress("ranked", n_done, len(cases), "queries")
         query = Query(case.query).within(scopes.allowed(case))
         for name, system in inside.items():
+            depths = _depths(case, asking.cutoff)
             for repeat, collected in enumerate(found[name]):
-                depths = _depths(case, asking.cutoff)
                 rankings = [system.rank(query, k) for k in depths]
                 collected.add(*rankings)
-                for k, ranking in zip(depths, rankings, strict=True) if is_recorded else ():
-                    scope = scopes.request(case, system.scopes)
-                    question = Question(case.id, case.query, k, scope, repeat)
-                    asking.recorders.record(name, question, ranking)
+                if systems.recorders is not None:
+                    request = scopes.request(case, system.scopes)
+                    for k, ranking in zip(depths, rankings, strict=True):
+                        question = Question(case.id, case.query, k, request, repeat)
+                        systems.recorders.record(name, question, ranking)
+    if systems.recorders is not None:
+        systems.recorders.finish(inside)
     return {
         name: tuple(collected.rankings(asking.cutoff) for collected in repeats)
         for name, repeats in found.items()

@@ -8,13 +8,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cce.domain.systems import Program, PythonObject, RunFile, Service, SystemTable, Variant
+from cce.retrieval.external.corpus_digest import corpus_digest
+from cce.version import __version__
 
 if TYPE_CHECKING:
     from cce.retrieval.indexing.index import Index
-    from cce.retrieval.systems.catalogue import Catalogue
 
 _ENVIRONMENT = re.compile(r"\$\{env:[A-Za-z_][A-Za-z0-9_]*\}")
 _HIDDEN = "***"
@@ -33,6 +34,13 @@ def described(table: SystemTable) -> dict[str, Any]:
     if table.price is not None:
         facts["price"] = table.price._asdict()
     return {key: value for key, value in facts.items() if value is not None}
+
+
+def recorded_facts(table: SystemTable, index: Index | None) -> Mapping[str, object]:
+    """What the header of a recorded run says of a system; a program says its own name and version itself."""
+    ours = {"name": "cce", "version": __version__} if isinstance(table.source, Variant) else {}
+    corpus = {} if index is None else {"corpus": corpus_digest(index)}
+    return {**ours, "table": described(table), **corpus}
 
 
 def _source(table: SystemTable) -> Mapping[str, Any]:
@@ -69,16 +77,3 @@ def _relative(text: str) -> str:
 def _without_values(text: str) -> str:
     """A header with the names of its variables, and everything else hidden if it has none."""
     return text if _ENVIRONMENT.search(text) else _HIDDEN
-
-
-def run_facts(catalogue: Catalogue, name: str, index: Index | None) -> Mapping[str, object]:
-    """What the header of a recorded run says beside the system's name; secrets are left out."""
-    from cce.retrieval.external.corpus_digest import corpus_digest
-    from cce.version import __version__
-
-    facts: dict[str, object] = {"name": "cce", "version": __version__}
-    if index is not None:
-        facts["corpus"] = corpus_digest(index)
-    if catalogue.is_described(name):
-        facts["table"] = described(catalogue.resolve(name).table)
-    return facts
