@@ -16,6 +16,7 @@ PACKAGE = SOURCES / "cce"
 
 WIDTH = 105
 _COLUMN = 16
+_MAX_DEPTH = 1  # of the drawing: the rooms of a room, and no further
 
 TITLE = "src/cce: imports point down (↓); rooms beside each other (|) never import each other"
 _BELOW, _BESIDE = "↓", "|"
@@ -73,7 +74,7 @@ def _room(path: Path, depth: int = 0) -> Iterator[str]:
         subsequent_indent=" " * _COLUMN,
         break_on_hyphens=False,
     )
-    for below in sorted(path.glob("*/__init__.py")):
+    for below in sorted(path.glob("*/__init__.py")) if depth < _MAX_DEPTH else ():
         yield from _room(below.parent, depth + 1)
 
 

@@ -86,7 +86,7 @@ def paths(ranking: Ranking) -> list[str]:
 
 
 def scored(ranking: Ranking) -> list[tuple[Chunk, float]]:
-    return [(hit.chunk, hit.score) for hit in ranking]
+    return [(hit.indexed, hit.measured) for hit in ranking]
 
 
 def plain_tokens(text: bytes) -> list[bytes]:

@@ -64,7 +64,7 @@ def full_report(
     """A report as the pipeline makes it, from rankings that are given."""
     fixtures = FixtureSet(FIXTURES_PATH, "../src", tuple(cases))
     hits = (hit for of_backend in rankings.values() for ranked in of_backend for hit in ranked)
-    chunks = [*dict.fromkeys(hit.chunk for hit in hits)]
+    chunks = [*dict.fromkeys(hit.indexed for hit in hits)]
     weights = line_weights(chunks)
     metrics = () if evidence is None else evidence.metrics
     scorer = SetScorer(fixtures, chunks, metrics, weights)

@@ -29,7 +29,7 @@ def rank(index: Index, query: str, k: int = 10) -> Ranking:
 
 
 def figures(index: Index, query: str) -> list[tuple[str, str]]:
-    return [(hit.chunk.file_path, format_score(hit.score)) for hit in rank(index, query)]
+    return [(hit.chunk.file_path, format_score(hit.measured)) for hit in rank(index, query)]
 
 
 def test_a_score_worked_by_hand() -> None:

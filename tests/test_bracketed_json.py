@@ -41,7 +41,7 @@ def test_a_string_without_an_end_is_looked_through_once() -> None:
 
 def test_a_set_a_log_of_queries_and_a_report_say_so() -> None:
     with pytest.raises(
-        FixtureError, match=r"^s\.jsonl:2: more brackets than a case can need, remove the value"
+        FixtureError, match=r"^s\.jsonl:2: more brackets than a line can need, remove the value"
     ):
         parse_fixture_set(CASE % b"1" + b"\n" + CASE % WIDE, "s.jsonl")
     with pytest.raises(ReportError, match=r"^r\.json: more brackets than a report can need, save one with"):

@@ -85,4 +85,4 @@ def test_okapi_counts_a_repeated_query_token_twice() -> None:
     index = index_texts("alpha", "beta", "gamma")
     (once,) = Bm25OkapiBackend(index).rank(Query("alpha"), 3)
     (twice,) = Bm25OkapiBackend(index).rank(Query("alpha alpha"), 3)
-    assert twice.score == 2 * once.score
+    assert twice.measured == 2 * once.measured

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from cce.measurement.matching.drilldown import N_LINE_CHARACTERS, drill_down, opening
-from full_reports import CASES, RANKINGS, chunk
+from full_reports import CASES, RANKINGS
 
 
 def test_every_hit_says_which_anchors_it_matches() -> None:
@@ -32,28 +32,28 @@ def test_a_case_keeps_what_its_label_says() -> None:
 
 
 def test_a_short_chunk_opens_whole() -> None:
-    assert opening(chunk("a.py", text="def f():\n    return 1\n")) == "def f():\n    return 1"
+    assert opening(b"def f():\n    return 1\n") == "def f():\n    return 1"
 
 
 def test_an_empty_chunk_has_no_opening() -> None:
-    assert opening(chunk("a.py", text="")) == ""
+    assert opening(b"") == ""
 
 
 def test_the_fifth_line_is_cut_and_an_ellipsis_says_so() -> None:
-    assert opening(chunk("a.py", text="1\n2\n3\n4\n5\n")) == "1\n2\n3\n4\n…"
-    assert opening(chunk("a.py", text="1\n2\n3\n4")) == "1\n2\n3\n4"
+    assert opening(b"1\n2\n3\n4\n5\n") == "1\n2\n3\n4\n…"
+    assert opening(b"1\n2\n3\n4") == "1\n2\n3\n4"
 
 
 def test_a_long_line_is_cut_at_a_character() -> None:
     line = "é" * N_LINE_CHARACTERS
-    assert opening(chunk("a.py", text=line)) == line
-    assert opening(chunk("a.py", text=f"{line}é")) == f"{line}…"
+    assert opening(line.encode()) == line
+    assert opening(f"{line}é".encode()) == f"{line}…"
 
 
 def test_a_line_far_longer_than_a_page_wants_costs_no_half_character() -> None:
     # 100,000 characters of four bytes each.
-    assert opening(chunk("a.py", text="𝄞" * 100_000)) == "𝄞" * N_LINE_CHARACTERS + "…"
+    assert opening(("𝄞" * 100_000).encode()) == "𝄞" * N_LINE_CHARACTERS + "…"
 
 
 def test_carriage_returns_at_line_ends_are_dropped() -> None:
-    assert opening(chunk("a.py", text="a\r\nb\r\n")) == "a\nb"
+    assert opening(b"a\r\nb\r\n") == "a\nb"

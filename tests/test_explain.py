@@ -99,7 +99,7 @@ def test_a_penalty_is_a_share_below_zero() -> None:
 def test_the_score_of_vector_is_its_cosine_and_needs_no_shares() -> None:
     account = VectorBackend(index_texts("alpha beta", "zzz")).explain(Query("alpha"), 1)
     (hit,) = account.hits
-    assert (format_score(hit.hit.score), hit.shares) == ("0.707107", ())
+    assert (format_score(hit.hit.measured), hit.shares) == ("0.707107", ())
     assert account.formula == ("score = cosine of the chunk's vector and the query's",)
 
 
@@ -164,7 +164,7 @@ def test_what_was_cut_would_have_come_before_the_last_hit(
     account = HybridBackend(index_of(files)).explain(Query(query), k)
     kept = [hit for hit in account.hits if isinstance(hit.parts, HybridParts)]
     if len(kept) == k:
-        assert all(ordering_key(c.hit.score) >= ordering_key(kept[-1].hit.score) for c in account.cut)
+        assert all(ordering_key(c.hit.measured) >= ordering_key(kept[-1].hit.measured) for c in account.cut)
     for hit in account.cut:
         assert sum(other.hit.chunk.file_path == hit.hit.chunk.file_path for other in kept) == 3
 

@@ -14,9 +14,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic_core import SchemaValidator, ValidationError
 
+from cce import strict_json
 from cce.domain.anchor import LineRange
-from cce.errors import FixtureError
-from cce.measurement.fixtures import strict_json
+from cce.errors import CceError, FixtureError
 from cce.measurement.fixtures.reading import parse_fixture_set, read_fixture_set
 from cce.measurement.fixtures.schema import DEFAULTS, SCHEMA, case_schema, is_plainly_right
 from cce.tokens import WHITE_SPACE
@@ -536,7 +536,7 @@ def outcome(read: Callable[[bytes], object], raw: bytes) -> str:
     """What became of a line; the text tells 1, 1.0 and true apart."""
     try:
         return repr(read(raw))
-    except FixtureError as exc:
+    except CceError as exc:
         return f"refused: {exc}"
 
 

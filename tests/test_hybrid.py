@@ -32,13 +32,13 @@ def search(index: Index, query: str, k: int = 10, *, use_graph: bool = True) -> 
 
 
 def figures(ranking: Ranking) -> list[tuple[str, str]]:
-    return [(hit.chunk.file_path, format_score(hit.score)) for hit in ranking]
+    return [(hit.chunk.file_path, format_score(hit.measured)) for hit in ranking]
 
 
 def score_of_one(path: str, content: str, query: str) -> str:
     """The score of the only chunk of an index: its fused rank is the best, so norm is 1."""
     (hit,) = rank(index_chunks([make_chunk(path, content)]), query)
-    return format_score(hit.score)
+    return format_score(hit.measured)
 
 
 # --- step 1: candidates
@@ -173,7 +173,7 @@ def test_a_code_lookup_is_what_the_plain_reading_says(query: str) -> None:
 def test_bm25_weighs_half_more_for_a_code_lookup(query: str, second: str) -> None:
     first, other = rank(index_texts("login", "zzz"), query)
     assert (first.chunk.file_path, other.chunk.file_path) == ("0.txt", "1.txt")
-    assert format_score(other.score) == second
+    assert format_score(other.measured) == second
 
 
 @pytest.mark.parametrize(
@@ -281,7 +281,7 @@ def test_scores_that_print_alike_are_ordered_by_id() -> None:
     first = make_chunk("a.txt", "alpha " * 500, identity="b" * 16)
     second = make_chunk("b.txt", "alpha " * 1000 + "beta " * 2, identity="a" * 16)
     ranking = rank(index_chunks([first, second]), "alpha")
-    assert ranking[0].score < ranking[1].score
+    assert ranking[0].measured < ranking[1].measured
     assert [hit.chunk for hit in ranking] == [second, first]
 
 

@@ -91,7 +91,7 @@ def test_every_backend_keeps_the_laws(name: str) -> None:
             ranking = backend.rank(Query(query), k)
             assert len(ranking) <= k
             assert len({id(hit.chunk) for hit in ranking}) == len(ranking)
-            assert np.isfinite([hit.score for hit in ranking]).all()
+            assert np.isfinite([hit.measured for hit in ranking]).all()
 
 
 def test_bm25_alone_never_asks_for_an_embedding() -> None:
@@ -154,7 +154,7 @@ def test_rankings_do_not_depend_on_the_seed_of_hashes(seed: str) -> None:
         "from cce.retrieval.backends.hybrid import HybridBackend\n"
         "files = {f'{n}.py': f'import m{n + 1}\\ndef f(): pass\\n' for n in range(4)}\n"
         "files |= {f'm{n}.py': 'def g(): pass\\n' for n in range(5)}\n"
-        "print([h.chunk.chunk_id for h in HybridBackend(index_files(files)).search(Query('def f'), 2)])"
+        "print([h.indexed.chunk_id for h in HybridBackend(index_files(files)).search(Query('def f'), 2)])"
     )
     result = subprocess.run(
         [sys.executable, "-c", script],
@@ -168,7 +168,7 @@ def test_rankings_do_not_depend_on_the_seed_of_hashes(seed: str) -> None:
     files = {f"{n}.py": f"import m{n + 1}\ndef f(): pass\n" for n in range(4)}
     files |= {f"m{n}.py": "def g(): pass\n" for n in range(5)}
     ranking = HybridBackend(index_files(files)).search(Query("def f"), 2)
-    assert result.stdout == f"{[hit.chunk.chunk_id for hit in ranking]}\n"
+    assert result.stdout == f"{[hit.indexed.chunk_id for hit in ranking]}\n"
 
 
 # --- what a query makes of an index ------------------------------------------------------------------

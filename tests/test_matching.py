@@ -92,7 +92,7 @@ HITS = st.builds(lambda path, span, kind: hit(path, span[0], span[1], kind), PAT
 def test_the_lookup_finds_what_trying_every_pair_finds(texts: list[str], ranking: Ranking, k: int) -> None:
     labelled = case(*texts, k=k)
     every_pair = tuple(
-        tuple(n for n, anchor in enumerate(labelled.anchors) if anchor.matches(ranked.chunk))
+        tuple(n for n, anchor in enumerate(labelled.anchors) if anchor.matches(ranked.indexed))
         for ranked in ranking[:k]
     )
     assert match_case(labelled, ranking).matches == every_pair

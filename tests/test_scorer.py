@@ -59,7 +59,7 @@ def test_lists_give_what_the_formulas_read_word_by_word_give(texts: list[str], q
 @given(TEXTS, QUERIES, st.integers(1, 8), st.sampled_from(DEFAULT_BACKENDS))
 def test_backends_rank_alike_over_either(texts: list[str], query: str, k: int, backend: str) -> None:
     def ranked(index: Index) -> list[tuple[str, float]]:
-        return [(hit.chunk.chunk_id, hit.score) for hit in search(index, backend, query, k)]
+        return [(hit.indexed.chunk_id, hit.measured) for hit in search(index, backend, query, k)]
 
     plain, large = both(texts)
     assert ranked(plain) == ranked(large)

@@ -593,7 +593,7 @@ def test_vectors_that_do_not_fit_are_refused(path: str, refused: Mapping[str, ob
 
 def test_bm25_needs_no_model(path: str) -> None:
     read = load(path, model_store([0.0, 1.0], [1.0, 0.0]))
-    assert [hit.chunk.content for hit in Bm25Backend(read.index).rank(Query("s"), 5)] == [b"s"]
+    assert [hit.indexed.content for hit in Bm25Backend(read.index).rank(Query("s"), 5)] == [b"s"]
 
 
 def test_the_model_on_record_embeds_the_query(path: str, register: Callable[[str, object], None]) -> None:
@@ -607,7 +607,7 @@ def test_the_model_on_record_embeds_the_query(path: str, register: Callable[[str
     read = load(path, model_store([0.0, 1.0], [1.0, 0.0], embedder_model="m1"))
     assert asked == []
     assert [hit.score for hit in VectorBackend(read.index).rank(Query("s"), 5)] == [1.0, 0.0]
-    assert VectorBackend(read.index).rank(Query("x"), 1)[0].chunk.content == b"x"
+    assert VectorBackend(read.index).rank(Query("x"), 1)[0].indexed.content == b"x"
     assert asked == ["m1"]
 
 
@@ -671,13 +671,13 @@ def found(index: Index, line: Mapping[str, Any]) -> list[dict[str, object]]:
     hits = HybridBackend(index).search(Query(line["query"]), line["top_k"], use_graph=line["graph"])
     return [
         {
-            "chunk_id": hit.chunk.chunk_id,
-            "chunk_type": hit.chunk.chunk_type,
+            "chunk_id": hit.indexed.chunk_id,
+            "chunk_type": hit.indexed.chunk_type,
             "end_line": hit.chunk.end_line,
             "file_path": hit.chunk.file_path,
             "kind": hit.chunk.kind,
             "rank": rank,
-            "score": format_score(hit.score),
+            "score": format_score(hit.measured),
             "start_line": hit.chunk.start_line,
         }
         for rank, hit in enumerate(hits, 1)

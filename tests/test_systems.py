@@ -19,7 +19,7 @@ from cce.retrieval.backends.checking import check_ranking
 from cce.retrieval.backends.hybrid import HybridBackend
 from cce.retrieval.embedding.checking import CheckedEmbedder
 from cce.retrieval.indexing.index import Index
-from cce.retrieval.systems import open_system
+from cce.retrieval.systems.opening import open_system
 from corpora import index_chunks, index_files, index_texts, make_chunk, paths
 
 Answer = Callable[[Index, Query, int], object]
@@ -189,6 +189,6 @@ def test_results_of_the_import_graph_come_last_whatever_their_score() -> None:
     ranking = HybridBackend(index).search(query, 2)
     assert paths(ranking)[2:] == ["plan_target.py"]
     assert ranking[2].score == pytest.approx(0.85)
-    assert ranking[2].score > max(hit.score for hit in ranking[:2])
+    assert ranking[2].measured > max(hit.measured for hit in ranking[:2])
     assert ranking[:2] == HybridBackend(index).search(query, 2, use_graph=False)
     assert check_ranking(ranking, query, 3, index, "backend 'hybrid'") == ranking

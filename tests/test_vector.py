@@ -30,7 +30,7 @@ def rank(index: Index, query: str, k: int = 10) -> Ranking:
 
 def test_all_chunks_rank_by_cosine() -> None:
     ranking = rank(index_texts("beta", "alpha beta", "alpha"), "alpha")
-    assert [(hit.chunk.file_path, format_score(hit.score)) for hit in ranking] == [
+    assert [(hit.chunk.file_path, format_score(hit.measured)) for hit in ranking] == [
         ("2.txt", "1.000000"),
         ("1.txt", "0.707107"),
         ("0.txt", "0.000000"),
@@ -40,7 +40,7 @@ def test_all_chunks_rank_by_cosine() -> None:
 def test_repeats_in_the_query_count() -> None:
     # (2, 1) and (1, 0): 2 / sqrt 5 = 0.894427; (2, 1) and (0, 1): 1 / sqrt 5 = 0.447214
     ranking = rank(index_texts("alpha", "beta"), "alpha alpha beta")
-    assert [format_score(hit.score) for hit in ranking] == ["0.894427", "0.447214"]
+    assert [format_score(hit.measured) for hit in ranking] == ["0.894427", "0.447214"]
 
 
 @pytest.mark.parametrize("query", ["", " ", "—?", "日本語"])
@@ -55,7 +55,7 @@ def test_an_empty_index_gives_nothing() -> None:
 def test_files_without_tokens_still_have_a_place() -> None:
     ranking = rank(index_files({"a.py": "", "b.txt": "—", "c.js": "alpha"}), "alpha")
     assert paths(ranking)[0] == "c.js"
-    assert [hit.score for hit in ranking] == [1.0, 0.0, 0.0]
+    assert [hit.measured for hit in ranking] == [1.0, 0.0, 0.0]
 
 
 def test_four_files_with_one_body_are_ordered_by_chunk_id() -> None:

@@ -5,7 +5,7 @@ Pitfalls
                  `_score`, larger is better. What is sent here is 1 - distance, the cosine.
   metric         squared Euclid unless told otherwise, and an index answers only the metric it was built with.
   k              10 results unless `limit` says how many.
-  ties           in no order that is promised: they are sorted here by number, the order of the corpus.
+  ties           in no order that is promised: fetch many, sort them by distance and number, then cut.
   filter         before the search by default; with `prefilter=False` it drops results of the k found.
                  Conditions are SQL text: quotes in a path must be doubled.
   index          none is built here, so every vector is compared; IVF and HNSW need thousands of rows.
@@ -35,15 +35,15 @@ def start(corpus: str | None) -> None:
 
 def search(query: str, k: int, scope: dict[str, Any] | None = None) -> list[dict[str, object]]:
     """The chunks with the best cosine."""
-    wanted = database.open_table("chunks").search(embed(query)).distance_type("cosine").limit(k)
+    wanted = database.open_table("chunks").search(embed(query)).distance_type("cosine").limit(max(k, 1000))
     paths = allowed(scope, (chunk.path for chunk in chunks))
     if paths == []:  # `IN ()` is a syntax error
         return []
     if paths is not None:
         quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
         wanted = wanted.where(f"path IN ({quoted})", prefilter=True)
-    found = sorted(wanted.to_list(), key=lambda row: (row["_distance"], row["number"]))
-    return [chunks[row["number"]].result(1 - row["_distance"]) for row in found]
+    best = sorted((row["_distance"], row["number"]) for row in wanted.to_list())[:k]
+    return [chunks[number].result(1 - distance) for distance, number in best]
 
 
 serve(search, name="lancedb", version=lancedb.__version__, start=start)

@@ -4,11 +4,11 @@ Pitfalls
   filter         HNSW gives the nearest 40 rows (`hnsw.ef_search`), and WHERE drops those outside: where it
                  kept 2 %, 0.6 of 10 were left. With `hnsw.iterative_scan` (pgvector 0.8) the search goes on
                  until there are k, also where k is over 40; `strict_order` keeps the order.
-  index          used only where the statement orders by its operator, `<=>`, rising, and never for a small
-                 table; `enable_seqscan = off` is for this example.
+  index          used only for ORDER BY its operator, rising; a small table needs `enable_seqscan = off`, too.
   direction      `<=>` is a distance, smaller is better; the score sent is 1 - distance, the cosine.
-  ties           differ from build to build, since the graph is drawn by lot: many are fetched, sorted and cut.
-  the end        the server outlives a program that is killed; for root it runs as a user that is added.
+  ties           differ from build to build, for the graph is drawn by lot, and the index rounds unlike `<=>`:
+                 fetch many, sort by an expression that the planner cannot take for sorted, then cut.
+  the end        the server outlives a program that is killed; for root it runs as a user it adds.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SEARCH = """
         SELECT number, place <=> %(vector)s::vector AS distance FROM chunks
         WHERE %(paths)s::text[] IS NULL OR path = ANY(%(paths)s)
         ORDER BY place <=> %(vector)s::vector LIMIT greatest(%(k)s, 1000)
-    ) SELECT number, 1 - distance FROM nearest ORDER BY distance, number LIMIT %(k)s
+    ) SELECT number, 1 - distance AS score FROM nearest ORDER BY score DESC, number LIMIT %(k)s
 """
 
 connections: list[psycopg.Connection[Any]] = []

@@ -1,12 +1,12 @@
 """Qdrant: the engine itself, in the process, without a server. Needs `qdrant-edge-py` (35 MB).
 
 Pitfalls
-  another engine the local mode of `qdrant-client` compares all vectors; this is the engine that runs behind
-                 a server, with its index and its filters.
-  index          a graph (HNSW) is built by `optimize` from 10,000 kB of vectors on; below that every vector
-                 is compared. `exact=True` asks for the latter always, to tell what the index costs in recall.
+  another engine the local mode of `qdrant-client` compares all vectors; this is the engine of the server.
+  index          a graph (HNSW) is built by `optimize` once there are 10 MB of vectors; below that all are
+                 compared, and `exact=True` always does so, to tell what the index costs in recall.
   direction      with cosine, larger is better; with `Distance.Euclid` and `Manhattan`, smaller.
-  ties           in no order that is promised: they are sorted here by number, the order of the corpus.
+  ties           differ from run to run, also which of them come within the best k: fetch many, sort them by
+                 score and number, then cut.
   filter         the graph is searched within the condition, so a narrow one still finds k. Dropping results
                  after the search would not: see pgvector_hnsw.py.
   storage        a shard is a folder; `create` refuses one that holds a shard already.
@@ -51,8 +51,9 @@ def search(query: str, k: int, scope: dict[str, Any] | None = None) -> list[dict
     """The chunks with the best cosine."""
     paths = allowed(scope, (chunk.path for chunk in chunks))
     within = None if paths is None else Filter(must=[FieldCondition("path", match=MatchAny(paths))])
-    found = shard.query(QueryRequest(k, query=Query.Nearest(embed(query)), filter=within))
-    return [chunks[one.id].result(one.score) for one in sorted(found, key=lambda one: (-one.score, one.id))]
+    found = shard.query(QueryRequest(max(k, 1000), query=Query.Nearest(embed(query)), filter=within))
+    best = sorted((-one.score, int(one.id)) for one in found)[:k]
+    return [chunks[number].result(-negative) for negative, number in best]
 
 
 serve(search, name="qdrant", start=start)

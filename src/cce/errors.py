@@ -4,6 +4,7 @@
     ├── UsageError           options that do not go together, or name nothing
     │   └── UnknownNameError a backend, embedder or metric that does not exist
     ├── AnchorError          an anchor string that breaks the grammar
+    ├── JsonError            a line that is no JSON
     ├── FixtureError         a fixture set that cannot be read or parsed
     ├── ReportError          a saved report that cannot be read or paired
     ├── CorpusError          a corpus directory that cannot be read
@@ -35,6 +36,10 @@ class UnknownNameError(UsageError):
 
 class AnchorError(CceError):
     """An anchor string that breaks the grammar."""
+
+
+class JsonError(CceError):
+    """Text that is no strict JSON; whoever knows the file and the line adds them."""
 
 
 class FixtureError(CceError):

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 class ShownHit:
     """One result; `matches` has the 0-based positions of the anchors that it matches, ascending.
 
-    `rank` is 1-based, lines are 1-based and inclusive. `opening` has the first lines of the chunk, cut
-    to a sane length and joined with line feeds.
+    `rank` is 1-based, lines are 1-based and inclusive, None where they are unknown. `opening` has the first
+    lines of the text, cut to a sane length and joined with line feeds.
     """
 
     rank: int
     path: str
-    first_line: int
-    last_line: int
+    first_line: int | None
+    last_line: int | None
     kind: str
-    score: float
+    score: float | None
     matches: tuple[int, ...]
     opening: str
 

@@ -13,19 +13,24 @@ _T = TypeVar("_T")
 class Query:
     """One question to the backends of one index; make a new one for each question.
 
-    text     as the user wrote it
-    encoded  the same in UTF-8; a lone surrogate becomes `?`
-    tokens   of `encoded`, in order, repeats kept
-    allowed  positions of the chunks that may be returned; None for all, an empty set for none
+    text       as the user wrote it
+    encoded    the same in UTF-8; a lone surrogate becomes `?`
+    tokens     of `encoded`, in order, repeats kept
+    unlimited  the same question about all chunks
+    allowed    positions of the chunks that may be returned; None for all, an empty set for none
     """
 
-    __slots__ = ("_memo", "allowed", "encoded", "text", "tokens")
+    __slots__ = ("_memo", "allowed", "encoded", "text", "tokens", "unlimited")
 
-    def __init__(self, text: str, allowed: frozenset[int] | None = None) -> None:
+    def __init__(
+        self, text: str, allowed: frozenset[int] | None = None, unlimited: Query | None = None
+    ) -> None:
+        """`unlimited` is the query that this one limits."""
         self.text: Final = text
         self.encoded: Final = text.encode("utf-8", "replace")
         self.tokens: Final = tuple(tokenize(self.encoded))
         self.allowed: Final = allowed
+        self.unlimited: Final = unlimited or self
         self._memo: dict[tuple[Callable[..., Any], tuple[object, ...]], Any] = {}
 
     def once(self, compute: Callable[..., _T], *arguments: object) -> _T:
@@ -42,3 +47,17 @@ class Query:
     def allows(self, position: int) -> bool:
         """Whether the chunk at `position` may be returned."""
         return self.allowed is None or position in self.allowed
+
+    def within(self, allowed: frozenset[int] | None) -> Query:
+        """The same question about those of `allowed` that may be returned already; None limits nothing.
+
+        The same object for the same set, so systems with one scope share what they compute.
+        """
+        if allowed is None:
+            return self
+        both = allowed if self.allowed is None else self.allowed & allowed
+        return self.once(_limit, both)
+
+
+def _limit(query: Query, allowed: frozenset[int]) -> Query:
+    return Query(query.text, allowed, query.unlimited)

@@ -27,8 +27,9 @@ class Chunk(NamedTuple):
 class Location(NamedTuple):
     """A place that a system returned and that is no chunk of the index.
 
-    Lines are 1-based and inclusive, both None where they are unknown. `text` and `kind` are what the system
-    said. What `is_outside` the corpus fills its rank and matches nothing.
+    Lines are 1-based and inclusive, both None for the whole file. `text` and `kind` are what the system
+    said; `likeness` is the kind of the chunk that shares most with it, and what a reader is shown. What
+    `is_outside` the corpus fills its rank and matches nothing.
     """
 
     file_path: str
@@ -37,13 +38,31 @@ class Location(NamedTuple):
     kind: str | None = None
     text: str | None = None
     is_outside: bool = False
+    likeness: str | None = None
 
 
 class Hit(NamedTuple):
-    """One ranked chunk and the score it was ranked by."""
+    """One result: a chunk of the index, or another place that an outside system returned.
 
-    chunk: Chunk
-    score: float
+    `score` is what it was ranked by; None where an outside system gives none.
+    """
+
+    chunk: Chunk | Location
+    score: float | None
+
+    @property
+    def indexed(self) -> Chunk:
+        """The chunk, where the ranking is of chunks only; raises TypeError for another place."""
+        if isinstance(self.chunk, Chunk):
+            return self.chunk
+        raise TypeError(f"a place that is no chunk of the index: {self.chunk}")
+
+    @property
+    def measured(self) -> float:
+        """The score, where the ranking is by scores; raises TypeError where there is none."""
+        if self.score is None:
+            raise TypeError(f"a result without a score: {self.chunk}")
+        return self.score
 
 
 Ranking = tuple[Hit, ...]

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from cce.domain.anchor import LineRange, parse_anchor
-from cce.errors import AnchorError, FixtureError, UsageError
+from cce.errors import AnchorError, FixtureError, JsonError, UsageError
 from cce.labels.edits import array_items, decode_string, encode, object_values, update_array, update_object
 from cce.labels.pinning import require_ids
 from cce.labels.revision import Revision
-from cce.measurement.fixtures.strict_json import parse_json
 from cce.quoting import on_one_line, quoted
+from cce.strict_json import parse_json
 
 Judgment = bool | int
 """True or a grade from 1 to 3: relevant; False: not relevant."""
@@ -177,7 +177,7 @@ def _entries(revision: Revision) -> Iterator[tuple[int, dict[str, Any]]]:
             continue
         try:
             entry = parse_json(line)
-        except FixtureError as exc:
+        except JsonError as exc:
             raise FixtureError(f"{on_one_line(revision.path)}:{number}: {exc}") from exc
         if isinstance(entry, dict):
             yield number, entry

@@ -25,7 +25,7 @@ from cce.errors import CorpusError
 from cce.measurement.fixtures.reading import read_fixture_set
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.indexing.index import Index, SegmentIndex
-from cce.retrieval.systems import System, open_system
+from cce.retrieval.systems.opening import System, open_system
 from cce.tokens import tokenize
 from cce.usecases.corpora import NO_CHOICE, CorpusChoice, corpus_of, open_corpus
 from cce.usecases.evaluate import all_notices
@@ -116,7 +116,7 @@ def token_saving(rankings: Iterable[Ranking], index: Index) -> TokenSaving:
     """The tokens of the hits, and of the files they come from; a file counts once per ranking."""
     n_in_hits = n_in_files = 0
     for ranking in rankings:
-        n_in_hits += sum(hit.chunk.token_count for hit in ranking)
+        n_in_hits += sum(hit.indexed.token_count for hit in ranking)
         n_in_files += sum(index.file_tokens[path] for path in {hit.chunk.file_path for hit in ranking})
     return TokenSaving(n_in_hits, n_in_files)
 

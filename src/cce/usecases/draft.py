@@ -14,7 +14,7 @@ from cce.quoting import on_one_line
 from cce.retrieval.corpus.membership import notices_of_read
 from cce.retrieval.indexing.directory import ProgressCallback
 from cce.retrieval.indexing.index import Index
-from cce.retrieval.systems import open_system
+from cce.retrieval.systems.opening import open_system
 from cce.usecases.corpora import CorpusChoice, corpus_of, likely_secrets, open_corpus
 
 STANDARD_STREAM = "-"
@@ -69,8 +69,9 @@ def pool_candidates(
         chunks: dict[str, Chunk] = {}
         for system in systems:
             for hit in system.rank(query, k):
-                chunks[hit.chunk.chunk_id] = hit.chunk
-                found.setdefault(hit.chunk.chunk_id, []).append(system.name)
+                chunk = hit.indexed
+                chunks[chunk.chunk_id] = chunk
+                found.setdefault(chunk.chunk_id, []).append(system.name)
         pool = sorted(chunks, key=positions.__getitem__)
         yield [PooledChunk(chunks[chunk_id], tuple(found[chunk_id])) for chunk_id in pool]
 

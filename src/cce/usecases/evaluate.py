@@ -20,7 +20,7 @@ from cce.measurement.matching.spans import LineWeights
 from cce.measurement.scoring import SetScorer
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.indexing.index import Index
-from cce.retrieval.systems import open_system
+from cce.retrieval.systems.opening import open_system
 from cce.usecases.corpora import (
     NO_CHOICE,
     CorpusChoice,

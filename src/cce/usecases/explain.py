@@ -8,23 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from typing import NamedTuple
 
 from cce.domain.case import Case, FixtureSet
 from cce.domain.explanation import AnchorInIndex, BackendExplanation, CaseExplanation, Fate, MatchedHit, Miss
 from cce.domain.query import Query
+from cce.domain.ranking import Chunk
 from cce.domain.ranking_account import AccountedHit, RankingAccount
 from cce.errors import UsageError
 from cce.labels.coverage import AnchoredChunks
 from cce.labels.misses import Misses
 from cce.labels.tracking.texts import AnchoredTexts
 from cce.measurement.fixtures.reading import read_fixture_set
-from cce.measurement.matching.matches import AnchorTable, anchor_grades, match_case
+from cce.measurement.matching.anchor_table import AnchorTable
+from cce.measurement.matching.ideals import IndexedChunks
+from cce.measurement.matching.matches import anchor_grades, match_case
 from cce.numerals import ordering_key
 from cce.quoting import on_one_line, quoted
 from cce.registry import unknown_name
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
-from cce.retrieval.systems import System, open_system
+from cce.retrieval.systems.opening import System, open_system
 from cce.usecases.corpora import CorpusChoice, corpus_notices, corpus_of, indexed_texts, open_corpus
 
 _N_LISTED = 12
@@ -132,7 +136,9 @@ class _Explainer:
         system = open_system(name, self._index)
         query = Query(self._case.query)
         account = system.explain(query, self._case.k)
-        match = match_case(self._case, tuple(hit.hit for hit in account.hits))
+        hits = tuple(hit.hit for hit in account.hits)
+        is_plain = all(isinstance(hit.chunk, Chunk) for hit in hits)
+        match = match_case(self._case, hits, chunks=None if is_plain else self._lookup)
         matched = {position for of_hit in match.matches for position in of_hit}
         missed = [position for position in range(len(self.anchors)) if position not in matched]
         return BackendExplanation(
@@ -183,7 +189,7 @@ class _Explainer:
         behind_by = None
         if best.rank > self._case.k:
             last = everything.hits[self._case.k - 1]
-            behind_by = ordering_key(last.hit.score) - ordering_key(best.hit.score)
+            behind_by = _behind(last.hit.score, best.hit.score)
         return Miss(position, None, best, n_ranked, behind_by, fate)
 
     def _fates(self, account: RankingAccount) -> Mapping[int, Fate] | None:
@@ -203,7 +209,19 @@ class _Explainer:
         return first
 
     def _matches(self, hit: AccountedHit) -> tuple[int, ...]:
-        return self._table.matched_by(hit.hit.chunk)
+        found = hit.hit.chunk
+        if isinstance(found, Chunk):
+            return self._table.matched_by(found)
+        return self._table.matched_at(found, self._lookup)
+
+    @cached_property
+    def _lookup(self) -> IndexedChunks:
+        return IndexedChunks(self._index.chunks)
+
+
+def _behind(last: float | None, best: float | None) -> int | None:
+    """By how much `best` is below `last`, in 1e-6; None where a system gives no scores."""
+    return None if last is None or best is None else ordering_key(last) - ordering_key(best)
 
 
 def _anchors_in_index(case: Case, indexed: IndexedCorpus) -> tuple[AnchorInIndex, ...]:

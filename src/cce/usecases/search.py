@@ -11,7 +11,7 @@ from cce.domain.redaction import Redaction
 from cce.retrieval.indexing.directory import ProgressCallback
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.store.place import store_beside
-from cce.retrieval.systems import open_system
+from cce.retrieval.systems.opening import open_system
 from cce.usecases.corpora import CorpusChoice, corpus_of, open_corpus
 
 

@@ -23,10 +23,10 @@ from cce.measurement.gate.policy_tables import (
     PolicyValues,
     parse_tables,
     policy_model,
-    unknown,
 )
 from cce.measurement.metrics.catalog import CATALOG
 from cce.quoting import on_one_line
+from cce.toml_tables import unknown
 
 SAVED_METRICS = tuple(name for name, metric in CATALOG.items() if not metric.needs_index)
 """The metrics that a saved baseline has."""

@@ -6,20 +6,17 @@ Metrics and their places are `policy`'s affair.
 
 from __future__ import annotations
 
-import re
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, TypedDict, cast, get_args
 
 from cce.domain.evidence import MAX_RESAMPLES, MAX_SEED
 from cce.domain.scores import METRICS
 from cce.errors import CceError
-from cce.quoting import listed, on_one_line, quoted, shown_integer
-from cce.registry import nearest_name
+from cce.toml_tables import field_fault, parse_toml, shown
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel, ValidationError
+    from pydantic import BaseModel
 
 SCHEMA = "cce.gate/v1"
 
@@ -45,21 +42,6 @@ RULES = {
     "resamples": f"an integer from 1 to {MAX_RESAMPLES}",
     "slices": "tables such as [slices.TAG.floor]",
 }
-_TOML_PLACE = re.compile(r"(.*) \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)", re.DOTALL)
-_N_SHOWN = 12
-
-MAX_BYTES = 1 << 20
-"""More than any policy needs: the reader is Python, and takes a second for a megabyte."""
-
-MAX_KEY_PARTS = 30
-# What the reader does for a key grows with the square of its parts: for 20,000 it takes ten seconds.
-# Every other branch takes what it looks at whole, so that nothing is looked at more than MAX_KEY_PARTS times.
-_KEY_PART = r"""(?: [A-Za-z0-9_-]++ | "(?:[^"\\\n]|\\.)*+" | '[^'\n]*+' )"""
-_LONG_KEY_OR_TEXT = rf"""(?xs:
-    (?P<long> (?: {_KEY_PART} [ \t]*+ \. [ \t]*+ ){{{MAX_KEY_PARTS}}} )
-  | ["]{{3}}(?:[^"\\]|\\.|"(?!""))*+(?:["]{{3}})? | [']{{3}}(?:[^']|'(?!''))*+(?:[']{{3}})?
-  | "(?:[^"\\\n]|\\.)*+"? | '[^'\n]*+'? | \#[^\n]*+ | [A-Za-z0-9_-]++
-)"""
 
 
 class PolicyError(CceError):
@@ -99,48 +81,16 @@ class PolicyValues(LimitValues):
 
 def parse_tables(raw: bytes) -> PolicyValues:
     """The values that `raw` spells, with the defaults of what it leaves out; raises PolicyError."""
-    table = _parse_toml(raw)
+    table = parse_toml(raw, PolicyError, "policy")
     _require_schema(table)
     return _checked({key: value for key, value in table.items() if key != "schema"})
-
-
-def _parse_toml(raw: bytes) -> Mapping[str, object]:
-    if len(raw) > MAX_BYTES:
-        raise PolicyError(": larger than 1 MiB, no policy needs that much: name the right file")
-    try:
-        text = raw.decode("utf-8-sig")
-        if _has_long_key(text):
-            raise PolicyError(f": a key of more than {MAX_KEY_PARTS} parts, a policy needs no more than four")
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as exc:
-        raise PolicyError(_toml_fault(str(exc))) from exc
-    except UnicodeDecodeError as exc:
-        raise PolicyError(": not UTF-8, save the file as UTF-8") from exc
-    except (ValueError, RecursionError) as exc:
-        raise PolicyError(": no readable TOML (a number too long or values nested too deep)") from exc
-
-
-def _has_long_key(text: str) -> bool:
-    """Whether a key has very many parts; dots in strings and comments do not count."""
-    if text.count(".") < MAX_KEY_PARTS:
-        return False
-    return any(found["long"] for found in re.finditer(_LONG_KEY_OR_TEXT, text))
-
-
-def _toml_fault(wording: str) -> str:
-    """The parser's wording with the place in front."""
-    match = _TOML_PLACE.fullmatch(wording)
-    if match is None:
-        return f": no readable TOML: {on_one_line(wording)}"
-    place = f":{match[2]}: column {match[3]}" if match[2] else ": at its end"
-    return f"{place}: no readable TOML: {on_one_line(match[1])}"
 
 
 def _require_schema(table: Mapping[str, object]) -> None:
     if "schema" not in table:
         raise PolicyError(f': no schema, start the policy with schema = "{SCHEMA}"')
     if table["schema"] != SCHEMA:
-        raise PolicyError(f': unsupported schema {_shown(table["schema"])}, write "{SCHEMA}"')
+        raise PolicyError(f': unsupported schema {shown(table["schema"])}, write "{SCHEMA}"')
 
 
 @cache
@@ -184,33 +134,18 @@ def _checked(table: Mapping[str, object]) -> PolicyValues:
     try:
         return cast(PolicyValues, policy_model().model_validate(table).model_dump())
     except ValidationError as exc:
-        raise PolicyError(_field_fault(exc)) from exc
+        raise PolicyError(
+            field_fault(exc.errors(include_url=False, include_context=False), _rule, _known_keys)
+        ) from exc
 
 
-def _field_fault(exc: ValidationError) -> str:
-    """The first fault, a wrong key before a missing one: it may be the missing one, misspelled."""
-    faults = exc.errors(include_url=False, include_context=False)
-    fault = min(faults, key=lambda each: each["type"] != "extra_forbidden")
-    *outer, key = fault["loc"]
-    if fault["type"] == "extra_forbidden":
-        return f": {_place(outer)}{unknown('key', str(key), _known_keys(outer))}"
-    place = _place(fault["loc"])
-    rule = _LIMIT_RULE if outer and outer[-1] in ("floor", "drop") else _rule(fault["loc"])
-    if fault["type"] == "missing":
-        return f": {place}missing, it must be {rule}"
-    return f": {place}must be {rule}, got {_shown(fault['input'])}"
-
-
-def _rule(steps: tuple[int | str, ...]) -> str:
+def _rule(steps: Sequence[int | str]) -> str:
+    if len(steps) > 1 and steps[-2] in ("floor", "drop"):
+        return _LIMIT_RULE
     return next(RULES[step] for step in reversed(steps) if isinstance(step, str) and step in RULES)
 
 
-def _place(steps: Iterable[object]) -> str:
-    keys = ".".join(on_one_line(step) for step in steps if isinstance(step, str))
-    return f"{keys}: " if keys else ""
-
-
-def _known_keys(outer: list[int | str]) -> list[str]:
+def _known_keys(outer: Sequence[int | str]) -> list[str]:
     """The keys that the table at `outer` may have."""
     fields = policy_model().model_fields
     if not outer:
@@ -218,27 +153,3 @@ def _known_keys(outer: list[int | str]) -> list[str]:
     # `EvidenceTable | None` and `dict[str, LimitTables]`: the model is one of their arguments.
     tables = (part for part in get_args(fields[str(outer[0])].annotation) if hasattr(part, "model_fields"))
     return [*next(tables).model_fields]
-
-
-def unknown(noun: str, name: str, known: Iterable[str]) -> str:
-    """As for every unknown name, but a set may know thousands: only the first few are listed."""
-    known = [on_one_line(each) for each in known]
-    nearest = nearest_name(name, known)
-    hint = "" if nearest is None else f"; did you mean '{nearest}'?"
-    names = listed(known, len(known), _N_SHOWN) or "none"
-    return f"unknown {noun} {quoted(name)}{hint} (known: {names})"
-
-
-def _shown(value: object) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int():
-            return shown_integer(value)
-        case str():
-            return quoted(value)
-        case list():
-            return "an array" if value else "an empty array"
-        case dict():
-            return "a table"
-    return on_one_line(str(value))

@@ -6,11 +6,13 @@ size of the chunks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from cce.domain.case import Case
 from cce.domain.drilldown import CaseDrilldown, ShownHit, ShownRanking
-from cce.domain.ranking import Chunk, Ranking
+from cce.domain.ranking import Chunk, Location, Ranking
+from cce.measurement.matching.anchor_table import ChunkLookup
 from cce.measurement.matching.matches import anchor_grades, match_case
 
 N_OPENING_LINES = 4
@@ -19,16 +21,30 @@ N_LINE_CHARACTERS = 120
 # UTF-8 has at most four bytes per character; one character more per line shows that a line is longer.
 _MAX_BYTES = N_OPENING_LINES * (N_LINE_CHARACTERS + 1) * 4
 
+_NO_KIND = "-"
 
-def drill_down(cases: Sequence[Case], rankings: Mapping[str, Sequence[Ranking]]) -> tuple[CaseDrilldown, ...]:
-    """One entry per case, in case order; `rankings` has one ranking per case for each backend."""
+
+class IndexView(NamedTuple):
+    """What results that are no chunks are shown by: the chunks of the index, and the text of its lines."""
+
+    chunks: ChunkLookup
+    text: Callable[[str, int, int], bytes]
+
+
+def drill_down(
+    cases: Sequence[Case], rankings: Mapping[str, Sequence[Ranking]], index: IndexView | None = None
+) -> tuple[CaseDrilldown, ...]:
+    """One entry per case, in case order; `rankings` has one ranking per case for each backend.
+
+    Rankings of chunks alone need no `index`.
+    """
     return tuple(
-        _case(case, {backend: ranked[position] for backend, ranked in rankings.items()})
+        _case(case, {backend: ranked[position] for backend, ranked in rankings.items()}, index)
         for position, case in enumerate(cases)
     )
 
 
-def _case(case: Case, rankings: Mapping[str, Ranking]) -> CaseDrilldown:
+def _case(case: Case, rankings: Mapping[str, Ranking], index: IndexView | None) -> CaseDrilldown:
     return CaseDrilldown(
         id=case.id,
         query=case.query,
@@ -39,12 +55,12 @@ def _case(case: Case, rankings: Mapping[str, Ranking]) -> CaseDrilldown:
         tags=tuple(dict.fromkeys(case.tags)),
         critical=case.critical,
         note=case.note,
-        rankings=tuple(_ranking(case, backend, ranking) for backend, ranking in rankings.items()),
+        rankings=tuple(_ranking(case, backend, ranking, index) for backend, ranking in rankings.items()),
     )
 
 
-def _ranking(case: Case, backend: str, ranking: Ranking) -> ShownRanking:
-    matches = match_case(case, ranking).matches
+def _ranking(case: Case, backend: str, ranking: Ranking, index: IndexView | None) -> ShownRanking:
+    matches = match_case(case, ranking, chunks=None if index is None else index.chunks).matches
     counted = zip(ranking[: case.k], matches, strict=True)
     hits = (
         ShownHit(
@@ -52,22 +68,37 @@ def _ranking(case: Case, backend: str, ranking: Ranking) -> ShownRanking:
             path=hit.chunk.file_path,
             first_line=hit.chunk.start_line,
             last_line=hit.chunk.end_line,
-            kind=hit.chunk.kind,
+            kind=_kind(hit.chunk),
             score=hit.score,
             matches=matched,
-            opening=opening(hit.chunk),
+            opening=_opening(hit.chunk, index),
         )
         for rank, (hit, matched) in enumerate(counted, start=1)
     )
     return ShownRanking(backend, tuple(hits))
 
 
-def opening(chunk: Chunk) -> str:
-    """The first lines of `chunk`, joined with line feeds; an ellipsis marks what was cut off."""
-    head = chunk.content[:_MAX_BYTES]
+def _kind(found: Chunk | Location) -> str:
+    return found.kind if isinstance(found, Chunk) else found.likeness or found.kind or _NO_KIND
+
+
+def _opening(found: Chunk | Location, index: IndexView | None) -> str:
+    if isinstance(found, Chunk):
+        return opening(found.content)
+    text = b""
+    if index is not None and found.start_line is not None and found.end_line is not None:
+        # One line more shows that there are more.
+        last = min(found.end_line, found.start_line + N_OPENING_LINES)
+        text = index.text(found.file_path, found.start_line, last).removesuffix(b"\n")
+    return opening(text or (found.text or "").encode("utf-8", "replace"))
+
+
+def opening(content: bytes) -> str:
+    """The first lines of `content`, joined with line feeds; an ellipsis marks what was cut off."""
+    head = content[:_MAX_BYTES]
     # The cut may split the last character, which "ignore" then drops.
     lines = head.decode("utf-8", "ignore").split("\n")
-    is_cut = len(lines) > N_OPENING_LINES or len(head) < len(chunk.content)
+    is_cut = len(lines) > N_OPENING_LINES or len(head) < len(content)
     shown = [_cut(line.removesuffix("\r")) for line in lines[:N_OPENING_LINES]]
     text = "\n".join(shown).rstrip("\n")
     return f"{text}\n…" if is_cut and not text.endswith("…") else text

@@ -7,15 +7,11 @@ ranking of the whole index.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
-from cce.domain.anchor import Anchor
 from cce.domain.case import Case
 from cce.domain.ranking import Chunk, Ranking
+from cce.measurement.matching.anchor_table import AnchorTable, ChunkLookup, best_grade
 
 UNGRADED = 1  # the grade of an anchor that has none
 
@@ -36,6 +32,7 @@ class CaseMatch(NamedTuple):
     ideal    grades of the relevant chunks of the whole index, best first, at most `k`; also empty if no
              metric needs the index
     tokens   how well the lines of the hits cover the expected ones; None without ranged anchors
+    located  the gains, where any hit is no chunk of the index; None where each hit gains its grade
     """
 
     k: int
@@ -43,6 +40,7 @@ class CaseMatch(NamedTuple):
     grades: tuple[int, ...]
     ideal: tuple[int, ...] = ()
     tokens: TokenScore | None = None
+    located: tuple[int, ...] | None = None
 
     @property
     def n_anchors(self) -> int:
@@ -54,84 +52,38 @@ class CaseMatch(NamedTuple):
         """The grade of each hit: the highest among the anchors it matches, 0 if none."""
         return tuple(best_grade(self.grades, matched) for matched in self.matches)
 
+    @property
+    def gains(self) -> tuple[int, ...]:
+        """What each hit gains for graded metrics, which gain each relevant chunk once."""
+        return self.hit_grades if self.located is None else self.located
+
 
 def match_case(
-    case: Case, ranking: Ranking, ideal: tuple[int, ...] = (), tokens: TokenScore | None = None
+    case: Case,
+    ranking: Ranking,
+    ideal: tuple[int, ...] = (),
+    tokens: TokenScore | None = None,
+    chunks: ChunkLookup | None = None,
 ) -> CaseMatch:
     """Match the first k hits of `ranking` with the anchors of `case`.
 
     Anchors are looked up by file and kind, so the cost is not the number of hits times that of anchors.
+    `chunks` are those of the index, which may be returned; only hits that are none of them need it. Without
+    an index they match by what the system says of them.
     """
-    anchors = AnchorTable(case.anchors)
-    matches = tuple(anchors.matched_by(hit.chunk) for hit in ranking[: case.k])
-    return CaseMatch(case.k, matches, anchor_grades(case), ideal, tokens)
+    table, hits, grades = AnchorTable(case.anchors), ranking[: case.k], anchor_grades(case)
+    matches = tuple(
+        table.matched_by(hit.chunk) if isinstance(hit.chunk, Chunk) else table.matched_at(hit.chunk, chunks)
+        for hit in hits
+    )
+    if all(isinstance(hit.chunk, Chunk) for hit in hits):
+        return CaseMatch(case.k, matches, grades, ideal, tokens)
+    from cce.measurement.matching.gains import located_gains  # most rankings hold chunks only
+
+    gains = located_gains(hits, matches, table, grades, chunks)
+    return CaseMatch(case.k, matches, grades, ideal, tokens, gains)
 
 
 def anchor_grades(case: Case) -> tuple[int, ...]:
     """One grade per anchor of `case`."""
     return tuple(case.grades.get(anchor.text, UNGRADED) for anchor in case.anchors)
-
-
-def best_grade(grades: Sequence[int], matched: Iterable[int]) -> int:
-    """The highest of the `grades` at the positions `matched`, 0 if there is none."""
-    return max((grades[position] for position in matched), default=0)
-
-
-class AnchorTable:
-    """Anchors by path and kind, so that a chunk is compared only with those it can match."""
-
-    def __init__(self, anchors: Iterable[Anchor]) -> None:
-        self._unranged: defaultdict[tuple[str | None, str | None], list[int]] = defaultdict(list)
-        spans: defaultdict[tuple[str | None, str | None], list[tuple[int, int, int]]] = defaultdict(list)
-        for position, anchor in enumerate(anchors):
-            names = (anchor.path, anchor.kind)
-            if anchor.lines is None:
-                self._unranged[names].append(position)
-            else:
-                spans[names].append((anchor.lines.first, anchor.lines.last, position))
-        self._ranged = {names: Spans(alike) for names, alike in spans.items()}
-        self._paths = {path for path, _ in (*self._unranged, *self._ranged)}
-        self._of_any_line: dict[tuple[str, str], tuple[int, ...]] = {}
-
-    def matched_by(self, chunk: Chunk) -> tuple[int, ...]:
-        """Positions of the anchors that `chunk` matches, ascending."""
-        if chunk.file_path not in self._paths and None not in self._paths:
-            return ()  # the common case
-        unranged = self.matched_on_any_line(chunk.file_path, chunk.kind)
-        ranged: list[int] = []
-        for names in ((chunk.file_path, None), (chunk.file_path, chunk.kind)):
-            if names in self._ranged:
-                ranged += self._ranged[names].overlapping(chunk.start_line, chunk.end_line)
-        return tuple(sorted([*unranged, *ranged])) if ranged else unranged
-
-    def matched_on_any_line(self, path: str, kind: str) -> tuple[int, ...]:
-        """Positions of the anchors without a range that all chunks of this file and kind match."""
-        # Cached, so that the many hits of one kind share one tuple.
-        if (path, kind) not in self._of_any_line:
-            matched: list[int] = []
-            for names in ((path, None), (path, kind), (None, kind)):
-                matched += self._unranged.get(names, ())
-            self._of_any_line[path, kind] = tuple(sorted(matched))
-        return self._of_any_line[path, kind]
-
-
-class Spans:
-    """Spans of lines as `(first, last, position)`, to be searched by overlap.
-
-    They are sorted by first line. `_reach[i]` is the largest last line of the spans 0..i, which is sorted
-    too, so both ends of the range of candidates are found by bisection.
-    """
-
-    def __init__(self, spans: Iterable[tuple[int, int, int]]) -> None:
-        ordered = sorted(spans)
-        self._firsts = [first for first, _, _ in ordered]
-        self._lasts = [(last, position) for _, last, position in ordered]
-        self._reach = list(accumulate((last for _, last, _ in ordered), max))
-
-    def overlapping(self, start: int, end: int) -> list[int]:
-        """Positions of the spans that share a line with `start..end`."""
-        # Spans before the first reach >= start end before `start`; spans after the last first <= end begin
-        # after `end`. With the spans 1-2, 1-9, 4-5 and 8-8 (reach 2, 9, 9, 9) and the lines 6-7 these are
-        # positions 1 to 2, of which only 1-9 overlaps.
-        candidates = self._lasts[bisect_left(self._reach, start) : bisect_right(self._firsts, end)]
-        return [position for last, position in candidates if last >= start]

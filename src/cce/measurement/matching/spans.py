@@ -125,7 +125,9 @@ def retrieved_spans(hits: Ranking) -> SpansByFile:
     """The lines of `hits`, over all files."""
     spans: defaultdict[str, list[Span]] = defaultdict(list)
     for hit in hits:
-        spans[hit.chunk.file_path].append((hit.chunk.start_line, hit.chunk.end_line))
+        found = hit.chunk
+        if found.start_line is not None and found.end_line is not None:
+            spans[found.file_path].append((found.start_line, found.end_line))
     return {path: unite(own) for path, own in spans.items()}
 
 

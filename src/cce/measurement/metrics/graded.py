@@ -27,7 +27,7 @@ def average_precision(match: CaseMatch) -> float | None:
     """The sum of the precisions at the ranks of the relevant hits, over min(k, relevant chunks)."""
     if not match.ideal:
         return None
-    ranks = (rank for rank, grade in enumerate(match.hit_grades, start=1) if grade)
+    ranks = (rank for rank, grade in enumerate(match.gains, start=1) if grade)
     precisions = (n_relevant / rank for n_relevant, rank in enumerate(ranks, start=1))
     # Relevant chunks that were not returned add 0. trec_eval divides by all relevant chunks even if there
     # are more than k, so that no ranking of k hits reaches 1.
@@ -37,7 +37,7 @@ def average_precision(match: CaseMatch) -> float | None:
 def _normalized(match: CaseMatch, gain: Callable[[int], int]) -> float | None:
     if not match.ideal:
         return None
-    return _dcg(map(gain, match.hit_grades)) / _dcg(map(gain, match.ideal))
+    return _dcg(map(gain, match.gains)) / _dcg(map(gain, match.ideal))
 
 
 def _dcg(gains: Iterable[int]) -> float:

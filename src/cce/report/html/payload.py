@@ -25,7 +25,7 @@ _OPENING_LENGTHS = (500, 320, 200, 120, 60, 30, 0)
 
 Json = dict[str, object]
 T = TypeVar("T", bound=Hashable)
-Place = tuple[str, int, int, str, str]
+Place = tuple[str, int | None, int | None, str, str]
 
 
 def payload(full: FullReport, rows: Sequence[CaseRow], names: Sequence[str]) -> str:
@@ -113,9 +113,9 @@ def _case(
     return [case.k, case.anchors, grades, case.note or 0, rankings]
 
 
-def _hit(hit: ShownHit, chunks: Callable[[Place], int]) -> list[int]:
+def _hit(hit: ShownHit, chunks: Callable[[Place], int]) -> list[int | None]:
     place = (hit.path, hit.first_line, hit.last_line, hit.kind, hit.opening)
-    return [chunks(place), ordering_key(hit.score), *hit.matches]
+    return [chunks(place), _micro(hit.score), *hit.matches]
 
 
 def opening_length(openings: Sequence[str]) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cce.domain.explanation import AnchorInIndex, BackendExplanation, CaseExplanation, MatchedHit, Miss
+from cce.domain.ranking import Chunk
 from cce.domain.ranking_account import AccountedHit, GraphParts, HybridParts
 from cce.json_text import dump_json
 from cce.numerals import format_micro, format_score
-from cce.report.json.fields import Json, redact_field
+from cce.report.json.fields import Json, kind_or_null, redact_field, score_or_null
 from cce.report.view.cells import micro_shares
 
 SCHEMA = "cce.explain/v1"
@@ -64,16 +65,16 @@ def _matched_record(matched: MatchedHit, anchors: Sequence[AnchorInIndex]) -> Js
 
 
 def _hit_record(account: AccountedHit) -> Json:
-    chunk = account.hit.chunk
+    found = account.hit.chunk
     shares = zip(account.shares, micro_shares(account.shares), strict=True)
     return {
         "rank": account.rank,
-        "chunk_id": chunk.chunk_id,
-        "file_path": chunk.file_path,
-        "start_line": chunk.start_line,
-        "end_line": chunk.end_line,
-        "kind": chunk.kind,
-        "score": format_score(account.hit.score),
+        "chunk_id": found.chunk_id if isinstance(found, Chunk) else None,
+        "file_path": found.file_path,
+        "start_line": found.start_line,
+        "end_line": found.end_line,
+        "kind": kind_or_null(found),
+        "score": score_or_null(account.hit.score),
         "shares": [{"name": share.name, "share": format_micro(micro)} for share, micro in shares],
         "parts": _parts_record(account.parts),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cce.domain.ranking import Chunk, Location
 from cce.domain.redaction import Redaction
 from cce.numerals import format_score, format_signed
 
@@ -12,6 +13,11 @@ Json = dict[str, object]
 def score_or_null(value: float | None) -> str | None:
     """A score or a p value."""
     return None if value is None else format_score(value)
+
+
+def kind_or_null(result: Chunk | Location) -> str | None:
+    """The kind of a chunk, or of the chunk that a location is most like."""
+    return result.kind if isinstance(result, Chunk) else result.likeness or result.kind
 
 
 def signed_or_null(value: float | None) -> str | None:

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from cce.domain.ranking import Chunk, Hit, Ranking
 from cce.domain.scores import MetricEntry
 from cce.json_text import dump_json
-from cce.numerals import format_score
-from cce.report.json.fields import Json
+from cce.report.json.fields import Json, kind_or_null, score_or_null
 
 SPEC_VERSION = "2.0"
 
@@ -23,16 +22,17 @@ def render_search_json(ranking: Ranking) -> str:
 
 
 def _hit_record(rank: int, hit: Hit) -> Json:
-    chunk = hit.chunk
+    found = hit.chunk
+    chunk = found if isinstance(found, Chunk) else None
     return {
-        "chunk_id": chunk.chunk_id,
-        "chunk_type": chunk.chunk_type,
-        "end_line": chunk.end_line,
-        "file_path": chunk.file_path,
-        "kind": chunk.kind,
+        "chunk_id": None if chunk is None else chunk.chunk_id,
+        "chunk_type": None if chunk is None else chunk.chunk_type,
+        "end_line": found.end_line,
+        "file_path": found.file_path,
+        "kind": kind_or_null(found),
         "rank": rank,
-        "score": format_score(hit.score),
-        "start_line": chunk.start_line,
+        "score": score_or_null(hit.score),
+        "start_line": found.start_line,
     }
 
 

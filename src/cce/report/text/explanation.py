@@ -11,7 +11,7 @@ from cce.domain.redaction import Redaction
 from cce.numerals import format_micro, format_score
 from cce.quoting import counted, one_line
 from cce.report.text.tables import align
-from cce.report.view.cells import micro_shares
+from cce.report.view.cells import kind, micro_shares, place, unsigned
 
 TITLE = "CCE explain — one case in full (cce.relevance/v1)"
 
@@ -95,14 +95,14 @@ def _terms(terms: Sequence[QueryTerm]) -> Iterable[str]:
 
 
 def _hits(hits: Sequence[MatchedHit]) -> list[str]:
-    scores = [format_score(hit.account.hit.score) for hit in hits]
+    scores = [unsigned(hit.account.hit.score) for hit in hits]
     numbers = [_numbers(hit.anchors) for hit in hits]
     width = max(map(len, ("score", *scores)))
     numbers_width = max(map(len, ("anchors", *numbers)))
     lines = [f"  rank  {'score':>{width}}  {'anchors':<{numbers_width}}  result"]
     for hit, score, anchors in zip(hits, scores, numbers, strict=True):
-        place = _place(hit.account)
-        lines.append(f"  {hit.account.rank:4}  {score:>{width}}  {anchors:<{numbers_width}}  {place}")
+        where = _place(hit.account)
+        lines.append(f"  {hit.account.rank:4}  {score:>{width}}  {anchors:<{numbers_width}}  {where}")
         lines += [line for text in _origin(hit.account) for line in _wrapped(text)]
     return lines
 
@@ -138,7 +138,7 @@ def _parts_row(name: str, account: AccountedHit, parts: HybridParts) -> tuple[st
         format_score(parts.cosine),
         format_score(parts.literal),
         *map(format_micro, micro_shares(account.shares)),
-        format_score(account.hit.score),
+        unsigned(account.hit.score),
     )
 
 
@@ -163,7 +163,7 @@ def _miss(miss: Miss, k: int) -> Iterator[str]:
         yield one_line(miss.reason)
     if miss.best is not None:
         rank = f"rank {miss.best.rank} of {miss.n_ranked}" if miss.reason is None else "its best"
-        yield f"{rank}{_gap(miss, k)}: {format_score(miss.best.hit.score)} {_place(miss.best)}"
+        yield f"{rank}{_gap(miss, k)}: {unsigned(miss.best.hit.score)} {_place(miss.best)}"
         yield from _origin(miss.best)
     if miss.fate is not None:
         yield _FATES[miss.fate].format(k=k)
@@ -177,8 +177,7 @@ def _gap(miss: Miss, k: int) -> str:
 
 
 def _place(account: AccountedHit) -> str:
-    chunk = account.hit.chunk
-    return one_line(f"{chunk.file_path}:{chunk.start_line}-{chunk.end_line} ({chunk.kind})")
+    return one_line(f"{place(account.hit.chunk)} ({kind(account.hit.chunk)})")
 
 
 def _numbers(anchors: Sequence[int]) -> str:

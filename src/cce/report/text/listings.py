@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from cce.domain.ranking import Hit, Ranking
+from cce.domain.ranking import Chunk, Hit, Ranking
 from cce.domain.scores import MetricEntry
-from cce.numerals import format_score
 from cce.quoting import one_line
 from cce.report.text.tables import align
+from cce.report.view.cells import kind, place, unsigned
 
 _METRICS_HEADER = ("metric", "range", "needs", "definition, over the first k results of a case")
 _N_SHOWN = 80
@@ -31,15 +31,18 @@ def render_search_text(
 
 def first_line(hit: Hit) -> str:
     """The chunk's first line, cut at 80 characters and trimmed, with nothing a terminal would obey."""
-    line = hit.chunk.content.decode("utf-8", "replace").partition("\n")[0]
+    found = hit.chunk
+    text = found.content.decode("utf-8", "replace") if isinstance(found, Chunk) else found.text or ""
+    line = text.partition("\n")[0]
     return "".join(c if c.isprintable() else " " for c in line[:_N_SHOWN]).strip()
 
 
 def _headline(rank: int, hit: Hit, emphasize_path: Emphasis) -> str:
-    chunk = hit.chunk
+    found = hit.chunk
     # A store may come from anywhere: its names must not move the cursor.
-    place = emphasize_path(one_line(f"{chunk.file_path}:{chunk.start_line}-{chunk.end_line}"))
-    return f"{rank:2}. [{format_score(hit.score)}] {place} ({one_line(f'{chunk.chunk_type}/{chunk.kind}')})"
+    where = emphasize_path(one_line(place(found)))
+    what = f"{found.chunk_type}/{found.kind}" if isinstance(found, Chunk) else kind(found)
+    return f"{rank:2}. [{unsigned(hit.score)}] {where} ({one_line(what)})"
 
 
 def render_metrics_text(entries: Iterable[MetricEntry]) -> str:

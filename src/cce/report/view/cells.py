@@ -8,13 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from cce.domain.ranking import Chunk, Location
 from cce.numerals import format_score, format_signed, ordering_key
 
 if TYPE_CHECKING:
     from cce.domain.ranking_account import Share
 
 UNDEFINED = "n/a"
+UNKNOWN_KIND = "-"
 LABELS = {"precision_at_k": "P@k", "recall": "recall", "mrr": "MRR", "f1": "F1"}
+
+
+def place(result: Chunk | Location) -> str:
+    """Where a result stands: `a.py:3-9`, or `a.py` for a file whose lines are unknown; text from outside."""
+    if result.start_line is None:
+        return result.file_path
+    return f"{result.file_path}:{result.start_line}-{result.end_line}"
+
+
+def kind(result: Chunk | Location) -> str:
+    """The kind of a chunk, or of the chunk that a location is most like; text from outside."""
+    return result.kind if isinstance(result, Chunk) else result.likeness or result.kind or UNKNOWN_KIND
 
 
 def label(metric: str) -> str:

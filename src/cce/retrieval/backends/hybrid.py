@@ -76,13 +76,17 @@ class _Candidates(NamedTuple):
 class HybridBackend:
     """Ranks by fused evidence; its order is not that of a single score alone once the graph adds hits."""
 
-    def __init__(self, index: Index) -> None:
-        """What it needs of the index is built when the first query comes."""
+    def __init__(self, index: Index, *, graph: bool = True) -> None:
+        """What it needs of the index is built when the first query comes.
+
+        graph  whether `rank` and `explain` widen the results by the import graph
+        """
         self._index = index
+        self._has_graph = graph
 
     def rank(self, query: Query, k: int) -> Ranking:
         """The first k hits of `search`."""
-        return self.search(query, k)[:k]
+        return self.search(query, k, use_graph=self._has_graph)[:k]
 
     def search(self, query: Query, k: int, *, use_graph: bool = True) -> Ranking:
         """The k best chunks and behind them, with `use_graph`, up to four from neighbouring files."""
@@ -101,9 +105,10 @@ class HybridBackend:
         if candidates is None:
             return RankingAccount((), behind=(), formula=formula)
         kept = [self._account(candidates, p, rank) for rank, p in enumerate(candidates.kept, start=1)]
+        widened = self._widen(query, candidates) if self._has_graph else ()
         added = [
-            AccountedHit(rank, hit, (Share("graph", hit.score),), GraphParts(seed, cosine))
-            for rank, (hit, seed, cosine) in enumerate(self._widen(query, candidates), start=len(kept) + 1)
+            AccountedHit(rank, hit, (Share("graph", hit.measured),), GraphParts(seed, cosine))
+            for rank, (hit, seed, cosine) in enumerate(widened, start=len(kept) + 1)
         ]
         cut = set(candidates.cut)
         passed = cut.union(candidates.kept)

@@ -7,14 +7,12 @@ queries that it holds. That is allowed, but never silent.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from cce.domain.redaction import Redaction
+from cce.retrieval.corpus.rule_lines import rule_of
 from cce.retrieval.corpus.source_files import read_raw, walk
-
-_MEANINGFUL_TO_GIT = r"[\\*?\[]| (?= *$)"
 
 
 def path_in(root: str, path: str) -> str | None:
@@ -87,5 +85,4 @@ def notices_of_written(root: str, files: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _way_out(root: str, name: str) -> str:
-    rule = re.sub(_MEANINGFUL_TO_GIT, lambda found: f"\\{found[0]}", name)
-    return f"keep it out with the line /{rule} in {os.path.join(root, '.gitignore')}"
+    return f"keep it out with the line {rule_of(name)} in {os.path.join(root, '.gitignore')}"

@@ -1,13 +1,14 @@
-"""Lines of a rule file that match nothing by git's reading, though the engine would read them otherwise.
+"""Lines of a rule file: the one that matches a file, and those that match nothing by git's reading.
 
 An opened set of characters that nothing closes (`a[`, `[!`, `[[:alpha:]`) makes git give up on the pattern:
-it matches no name at all. The engine takes such a bracket for a character.
+it matches no name at all. The engine that walks takes such a bracket for a character.
 """
 
 from __future__ import annotations
 
 import re
 
+_MEANINGFUL_TO_GIT = r"[\\*?\[]| (?= *$)"
 _BOM = b"\xef\xbb\xbf"
 _STOP = re.compile(rb"[\[\\]")
 _OPENING, _CLOSING, _ESCAPE, _DASH, _COLON = b"[]\\-:"
@@ -18,11 +19,17 @@ def without_unclosed_sets(rules: bytes) -> bytes:
     if b"[" not in rules:
         return rules
     lines = rules.removeprefix(_BOM).split(b"\n")
-    kept = b"\n".join(b"" if _is_without_effect(line) else line for line in lines)
+    kept = b"\n".join(b"" if has_unclosed_set(line) else line for line in lines)
     return _BOM + kept if rules.startswith(_BOM) else kept
 
 
-def _is_without_effect(line: bytes) -> bool:
+def rule_of(path: str) -> str:
+    """The line that matches the file `path`, relative to the folder of the rules, and no other."""
+    return "/" + re.sub(_MEANINGFUL_TO_GIT, lambda found: f"\\{found[0]}", path)
+
+
+def has_unclosed_set(line: bytes) -> bool:
+    """Whether a line is a pattern with a set that nothing closes."""
     # What git cuts off the end of a line (CR, blanks, a slash) closes no set, and opens none.
     return b"[" in line and not line.startswith(b"#") and _is_unclosed(line)
 

@@ -62,7 +62,7 @@ class ChunkTable(Sequence[Chunk]):
         # An id names the object as long as the object lives, and `_made` keeps it alive.
         return self._position_of.get(id(chunk))
 
-    def positions_of(self, chunks: Sequence[Chunk]) -> list[int | None]:
+    def positions_of(self, chunks: Sequence[object]) -> list[int | None]:
         """`position_of` of each of many chunks."""
         return [self._position_of.get(id(chunk)) for chunk in chunks]
 

@@ -109,6 +109,18 @@ class Index:
         """Chunk positions of each file, files in path order."""
         return self.chunks.positions_by_file
 
+    def has_file(self, path: str) -> bool:
+        """Whether `path` is a file of the corpus, with chunks or without, as far as the index knows."""
+        return path in self.positions_by_file or path in self.file_tokens
+
+    @property
+    def line_counts(self) -> Mapping[str, int]:
+        """The number of lines of each file whose whole text is known: of none, unless it was just indexed.
+
+        A final line end opens one more line, as for the chunk of a whole file.
+        """
+        return {}
+
     def outer_chunks_of(self, path: str) -> list[Chunk]:
         """The chunks of a file in index order, without those that lie within an earlier one, as far as known.
 
@@ -163,6 +175,12 @@ class SegmentIndex(Index):
         """Token estimate of each whole scrubbed file: asked for by stores, never by a ranking."""
         texts = zip(self.segment.paths, self.segment.texts, strict=True)
         return {path: estimate_tokens(len(text)) for path, text in texts}
+
+    @cached_property
+    def line_counts(self) -> Mapping[str, int]:
+        """As for Index; the last chunk of a file may end before the file does."""
+        texts = zip(self.segment.paths, self.segment.texts, strict=True)
+        return {path: text.count(b"\n") + 1 for path, text in texts}
 
     @cached_property
     def postings(self) -> Postings:

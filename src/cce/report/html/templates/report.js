@@ -176,7 +176,7 @@
       "div",
       "hit",
       element("span", "rank", String(position + 1)),
-      element("span", "place foreign", `${data.paths[path]}:${first}-${last}`),
+      element("span", "place foreign", first === null ? data.paths[path] : `${data.paths[path]}:${first}-${last}`),
       element("span", "kind foreign", data.kinds[kind]),
     );
     for (const which of matches) {

@@ -1,0 +1,97 @@
+"""The chunks of an index by the lines that they cover, file by file: what a place is, is in, or is like."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cached_property
+
+from cce.domain.ranking import Chunk
+from cce.line_spans import Spans
+from cce.retrieval.indexing.index import Index
+
+_CODE = ("function", "module")
+
+
+class FilePlaces:
+    """The chunks of one file; `n_lines` is None where only the lines of its chunks are known."""
+
+    def __init__(self, index: Index, path: str) -> None:
+        self.positions: Sequence[int] = index.positions_by_file.get(path, ())
+        self.n_lines = index.line_counts.get(path)
+        self._chunks = {position: index.chunks[position] for position in self.positions}
+        self._holders: dict[tuple[int, int], int | None] = {}
+        self._likes: dict[tuple[int, int], str | None] = {}
+
+    @cached_property
+    def last_line(self) -> int:
+        """The last line, as far as known; 0 for a file of which nothing is."""
+        return self.n_lines or max((chunk.end_line for chunk in self._chunks.values()), default=0)
+
+    @cached_property
+    def _spans(self) -> Spans:
+        return Spans((chunk.start_line, chunk.end_line, at) for at, chunk in self._chunks.items())
+
+    @cached_property
+    def _by_lines(self) -> dict[tuple[int, int], list[int]]:
+        found: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+        for position, chunk in self._chunks.items():
+            found[chunk.start_line, chunk.end_line].append(position)
+        return found
+
+    def standing_at(self, first: int, last: int, kind: str | None) -> list[int]:
+        """Positions of the chunks with exactly these lines, and this kind if one is given, in index order."""
+        found = self._by_lines.get((first, last), [])
+        return found if kind is None else [at for at in found if self._chunks[at].kind == kind]
+
+    def has_text(self, first: int, last: int) -> bool:
+        """Whether any chunk covers one of these lines."""
+        return bool(self._spans.overlapping(first, last))
+
+    def function_holding(self, first: int, last: int) -> int | None:
+        """Position of the smallest chunk that holds all these lines, if it is a function or a module."""
+        key = first, last
+        if key not in self._holders:
+            self._holders[key] = self._smallest_holder(first, last)
+        return self._holders[key]
+
+    def _smallest_holder(self, first: int, last: int) -> int | None:
+        sizes = [
+            (chunk.end_line - chunk.start_line, at)
+            for at, chunk in self._overlapping(first, last)
+            if chunk.start_line <= first and last <= chunk.end_line
+        ]
+        if not sizes:
+            return None
+        _, smallest = min(sizes)
+        return smallest if self.is_code(smallest) else None
+
+    def is_code(self, position: int) -> bool:
+        """Whether the chunk at `position` is a function or a module: the pieces that answers are cut into."""
+        return self._chunks[position].chunk_type in _CODE
+
+    def likeness(self, first: int, last: int) -> str | None:
+        """The kind of the chunk with the largest share of common lines among the lines of either.
+
+        Ties: the smaller chunk, then index order. Most common lines alone would send every function that is
+        returned with its decorator to the class around it.
+        """
+        key = first, last
+        if key not in self._likes:
+            self._likes[key] = self._kind_of_most_like(first, last)
+        return self._likes[key]
+
+    def _kind_of_most_like(self, first: int, last: int) -> str | None:
+        best_kind, best_shared, best_union, best_size = None, 0, 1, 0
+        for _, chunk in self._overlapping(first, last):
+            shared = min(last, chunk.end_line) - max(first, chunk.start_line) + 1
+            size = chunk.end_line - chunk.start_line + 1
+            union = last - first + 1 + size - shared
+            # Fractions compared across: shared / union > best_shared / best_union.
+            ahead = shared * best_union - best_shared * union
+            if ahead > 0 or (ahead == 0 and size < best_size):
+                best_kind, best_shared, best_union, best_size = chunk.kind, shared, union, size
+        return best_kind
+
+    def _overlapping(self, first: int, last: int) -> list[tuple[int, Chunk]]:
+        return [(at, self._chunks[at]) for at in sorted(self._spans.overlapping(first, last))]

@@ -1,0 +1,139 @@
+"""Whatever ranks, opened by its name: every ranking enters through here.
+
+The message of a plug-in's fault has its name, its package and what it did. A fault of a built-in backend
+stays what it is, a bug of this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+
+from cce.domain.query import Query
+from cce.domain.ranking import Ranking
+from cce.domain.systems import Variant
+from cce.errors import RankingError, UsageError
+from cce.quoting import on_one_line
+from cce.registry import ask_plug_in
+from cce.retrieval.backends.catalog import BACKENDS
+from cce.retrieval.backends.checking import check_ranking
+from cce.retrieval.backends.contract import Backend
+from cce.retrieval.corpus.scopes import ScopedFiles
+from cce.retrieval.indexing.index import Index
+from cce.retrieval.systems.catalogue import Catalogue, ResolvedSystem
+from cce.toml_tables import shown, unknown
+
+if TYPE_CHECKING:
+    from cce.domain.ranking_account import RankingAccount
+
+_T = TypeVar("_T")
+
+
+@runtime_checkable
+class ExplainingBackend(Protocol):
+    """A backend that can account for what `rank` answers, hit by hit."""
+
+    def explain(self, query: Query, k: int) -> RankingAccount:
+        """The same hits as `rank` gives, each with what its score is made of."""
+
+
+class System:
+    """A backend, or a variant of one, over one index, under the name that reports give it."""
+
+    def __init__(self, resolved: ResolvedSystem, index: Index) -> None:
+        """Raises UsageError for an option that its backend does not have, RankingError if it fails."""
+        table = resolved.table
+        assert isinstance(table.source, Variant)  # noqa: S101 - all others are opened by `external`
+        self.name = table.name
+        self.table = table
+        self._index = index
+        self._scopes = ScopedFiles(resolved.scopes) if resolved.scopes else None
+        backend = table.source.backend
+        factory = BACKENDS.load(backend)
+        self._is_plug_in = BACKENDS.package_of(backend) is not None
+        self._culprit = BACKENDS.spell(backend)
+        options = dict(table.source.options)
+        _require_options(factory, options, f"{on_one_line(table.origin)}: system.{table.name}.options")
+        self._backend: Backend = self._ask(factory, index, **options)
+
+    @cached_property
+    def allowed(self) -> frozenset[int] | None:
+        """Positions of the chunks that its own scopes allow; None without a scope."""
+        return None if self._scopes is None else self._scopes.positions(self._index.positions_by_file)
+
+    @property
+    def scopes(self) -> ScopedFiles | None:
+        """The files that its own scopes allow."""
+        return self._scopes
+
+    def rank(self, query: Query, k: int) -> Ranking:
+        """At most k hits, best first, that keep the laws of rankings; raises RankingError.
+
+        `query` is limited further by the system's own scope, before ranking or after it.
+        """
+        limited = query.within(self.allowed)
+        if self.table.filter == "after":
+            return self._drop(self._checked(query.unlimited, k), limited)
+        return self._checked(limited, k)
+
+    def _checked(self, query: Query, k: int) -> Ranking:
+        n = k if self.table.final is None else min(k, self.table.final)
+        return check_ranking(self._ask(self._backend.rank, query, n), query, n, self._index, self._culprit)
+
+    def _drop(self, ranking: Ranking, limited: Query) -> Ranking:
+        positions = self._index.chunks.positions_of([hit.chunk for hit in ranking])
+        return tuple(
+            hit
+            for hit, position in zip(ranking, positions, strict=True)
+            if position is not None and limited.allows(position)
+        )
+
+    def search(self, query: Query, k: int, *, use_graph: bool) -> Ranking:
+        """As `rank`; hybrid adds, behind the k hits and with `use_graph`, what the import graph suggests."""
+        if self.name != "hybrid":
+            return self.rank(query, k)
+        from cce.retrieval.backends.hybrid import HybridBackend
+
+        return HybridBackend(self._index).search(query, k, use_graph=use_graph)
+
+    def explain(self, query: Query, k: int) -> RankingAccount:
+        """The hits of `rank`, accounted for as far as the backend can."""
+        from cce.domain.ranking_account import AccountedHit, RankingAccount  # few runs explain
+
+        is_plain = self.table.filter == "before" and self.table.final is None
+        if not is_plain or not isinstance(self._backend, ExplainingBackend):
+            ranked = enumerate(self.rank(query, k), start=1)
+            return RankingAccount(tuple(AccountedHit(rank, hit) for rank, hit in ranked))
+        limited = query.within(self.allowed)
+        account = self._ask(self._backend.explain, limited, k)
+        check_ranking([hit.hit for hit in account.hits], limited, k, self._index, self._culprit)
+        return account
+
+    def _ask(self, call: Callable[..., _T], *arguments: object, **options: object) -> _T:
+        # What a built-in backend raises is a bug of this package, and ends as one.
+        if not self._is_plug_in:
+            return call(*arguments, **options)
+        return ask_plug_in(self._culprit, RankingError, partial(call, **options), *arguments)
+
+
+def open_system(name: str, index: Index) -> System:
+    """The backend called `name`, ready to rank the chunks of `index`; raises CceError."""
+    return System(Catalogue().resolve(name), index)
+
+
+def _require_options(factory: Callable[..., object], options: Mapping[str, object], place: str) -> None:
+    """Raise UsageError for an option that `factory` does not take, or takes as a flag and is none."""
+    if not options:
+        return
+    from inspect import Parameter, signature  # only variants have options
+
+    parameters = [*signature(factory).parameters.values()][1:]
+    if any(each.kind is Parameter.VAR_KEYWORD for each in parameters):
+        return
+    known = {each.name: each for each in parameters if each.kind is not Parameter.VAR_POSITIONAL}
+    for name, value in options.items():
+        if name not in known:
+            raise UsageError(f"{place}: {unknown('option', name, known)}")
+        if isinstance(known[name].default, bool) and not isinstance(value, bool):
+            raise UsageError(f"{place}.{name}: must be true or false, got {shown(value)}")
