@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from cce.domain.ranking import Chunk, Ranking
@@ -187,12 +187,21 @@ def plain_lookup(query: str) -> bool:
     return "find " in text and " function" in text[text.index("find ") + len("find ") :]
 
 
-def plain_hybrid(index: Index, query: str, k: int, *, use_graph: bool = True) -> list[tuple[Chunk, float]]:
-    """The seven steps, one after the other."""
-    if not plain_tokens(query.encode()) or not index.chunks:
+def plain_hybrid(
+    index: Index,
+    query: str,
+    k: int,
+    *,
+    use_graph: bool = True,
+    allowed: Callable[[str], bool] = lambda path: True,
+) -> list[tuple[Chunk, float]]:
+    """The seven steps, one after the other; each list of chunks is of `allowed` files before it is cut."""
+    if not plain_tokens(query.encode()):
         return []
     cosines = plain_cosines(index, query)
-    rrf = _plain_fusion(index, query, k, cosines)
+    rrf = _plain_fusion(index, query, k, cosines, allowed)
+    if not rrf:
+        return []
     best = max(rrf.values())
     scores = {
         position: _plain_score(
@@ -202,14 +211,17 @@ def plain_hybrid(index: Index, query: str, k: int, *, use_graph: bool = True) ->
     }
     kept = _plain_diversity(index, scores, k)
     result = [(index.chunks[p], scores[p]) for p in kept]
-    return result + _plain_additions(index, kept, cosines) if use_graph else result
+    return result + _plain_additions(index, kept, cosines, allowed) if use_graph else result
 
 
-def _plain_fusion(index: Index, query: str, k: int, cosines: Sequence[float]) -> dict[int, float]:
+def _plain_fusion(
+    index: Index, query: str, k: int, cosines: Sequence[float], allowed: Callable[[str], bool]
+) -> dict[int, float]:
     """Steps 1 to 3."""
+    positions = [p for p, chunk in enumerate(index.chunks) if allowed(chunk.file_path)]
     keywords = plain_bm25(index, query)
-    vector = plain_order(index, dict(enumerate(cosines)))[: max(3 * k, 1)]
-    bm25 = plain_order(index, {p: s for p, s in enumerate(keywords) if ordering_key(s) > 0})[: 3 * k]
+    vector = plain_order(index, {p: cosines[p] for p in positions})[: max(3 * k, 1)]
+    bm25 = plain_order(index, {p: keywords[p] for p in positions if ordering_key(keywords[p]) > 0})[: 3 * k]
     weight = 1.5 if plain_lookup(query) else 1.0
     rrf: dict[int, float] = {}
     for position in {*vector, *bm25}:
@@ -242,7 +254,7 @@ def _plain_diversity(index: Index, scores: Mapping[int, float], k: int) -> list[
 
 
 def _plain_additions(
-    index: Index, kept: Sequence[int], cosines: Sequence[float]
+    index: Index, kept: Sequence[int], cosines: Sequence[float], allowed: Callable[[str], bool]
 ) -> list[tuple[Chunk, float]]:
     """Step 7."""
     chunks = index.chunks
@@ -251,7 +263,7 @@ def _plain_additions(
     found: list[str] = []
     for seed in dict.fromkeys(chunks[p].file_path for p in kept[:3]):
         for neighbour in plain_neighbours(files, index.file_imports, seed):
-            if neighbour not in kept_files and neighbour not in found:
+            if neighbour not in kept_files and neighbour not in found and allowed(neighbour):
                 found.append(neighbour)
     added: list[tuple[Chunk, float]] = []
     for path in found[:2]:

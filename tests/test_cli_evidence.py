@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from cce.cli.main import main
+from cce.domain.query import Query
 from cce.measurement.fixtures.reading import read_fixture_set
 from cce.measurement.metrics.catalog import CATALOG
 from cce.numerals import format_score
 from cce.retrieval.indexing.directory import index_directory
-from cce.usecases.evaluate import rank_cases
+from cce.retrieval.systems.opening import open_system
 from conftest import ROOT, Run
 from corpora import unwatched
 
@@ -74,7 +75,8 @@ def test_the_means_of_the_evidence_are_those_of_the_report(capsysbinary: Capture
 def test_graded_means_are_what_a_walk_over_every_chunk_gives(capsysbinary: Capture) -> None:
     fixtures = read_fixture_set(str(CODE))
     index = index_directory(str(SAMPLES), unwatched).index
-    rankings = rank_cases(["bm25"], index, fixtures.cases, unwatched)["bm25"]
+    system = open_system("bm25", index)
+    rankings = [system.rank(Query(case.query), case.k) for case in fixtures.cases]
     figures: dict[str, list[float]] = {"ndcg": [], "ndcg_linear": [], "ap": [], "hit": []}
     for case, ranking in zip(fixtures.cases, rankings, strict=True):
 
@@ -105,7 +107,7 @@ def test_graded_means_are_what_a_walk_over_every_chunk_gives(capsysbinary: Captu
         assert weighed["backends"][0]["metrics"][name]["n"] == 24
 
 
-def test_a_case_that_nothing_in_the_index_answers_is_left_out_of_graded_metrics(
+def test_a_case_that_nothing_in_the_index_answers_counts_as_zero_in_graded_metrics(
     tmp_path: Path, capsysbinary: Capture
 ) -> None:
     (tmp_path / "src").mkdir()
@@ -119,7 +121,7 @@ def test_a_case_that_nothing_in_the_index_answers_is_left_out_of_graded_metrics(
     arguments = ("--dir", str(tmp_path / "src"), "--backend", "bm25", "--evidence", "--metrics", "ndcg,mrr")
     assert main(["relevance", str(fixtures), *arguments]) == 0
     text = capsysbinary.readouterr().out.decode()
-    assert "  bm25     ndcg        1         1  1.000000  [1.000000, 1.000000]\n" in text
+    assert "  bm25     ndcg        2         0  0.500000  [0.000000, 1.000000]\n" in text
     assert "  bm25     mrr         2         0  0.500000  [0.000000, 1.000000]\n" in text
 
 

@@ -54,7 +54,7 @@ def test_a_case_without_options_has_the_defaults() -> None:
     (case,) = fixtures.cases
     assert (case.id, case.query, case.k, case.line) == ("q1", "parse", 10, 1)
     assert [anchor.text for anchor in case.anchors] == ["a.py"]
-    assert (case.tags, dict(case.grades), case.critical, case.note) == ((), {}, False, None)
+    assert (case.tags, dict(case.grades), case.critical, case.note, case.scope) == ((), {}, False, None, None)
 
 
 def test_every_key_of_a_case_is_read() -> None:
@@ -66,12 +66,14 @@ def test_every_key_of_a_case_is_read() -> None:
         grades={"#method": 3},
         critical=True,
         note="why",
+        scope="current",
         owner={"ignored": [1]},
     )
     (case,) = parse_fixture_set(HEADER + b"\n" + raw, "p").cases
     assert (case.id, case.k, case.line) == ("c1", 5, 2)
     assert [anchor.text for anchor in case.anchors] == ["a.py@3-4", "#method", "a.py@3-4"]
     assert case.anchors[0].lines == LineRange(3, 4)
+    assert case.scope == "current"
     assert (case.tags, dict(case.grades), case.critical, case.note) == (
         ("slow", "db"),
         {"#method": 3},
@@ -283,6 +285,9 @@ def test_an_object_over_several_lines_is_told_to_stand_on_one() -> None:
         ({"critical": None}, "critical must be true or false, got null"),
         ({"note": None}, "note must be a string, got null"),
         ({"note": ["x"]}, "note must be a string, got an array"),
+        ({"scope": ""}, "scope must be the name of a scope such as \"current\", got ''"),
+        ({"scope": None}, 'scope must be the name of a scope such as "current", got null'),
+        ({"scope": ["x"]}, 'scope must be the name of a scope such as "current", got an array'),
         ({"grades": {"b.py": 1}}, "grades names 'b.py', which is not in expected, spell both alike"),
         ({"grades": {"a.py ": 1}}, "grades names 'a.py ', which is not in expected, spell both alike"),
     ],
@@ -509,7 +514,19 @@ def test_a_mutated_set_parses_or_raises_a_fixture_error(
 @given(
     st.dictionaries(
         st.sampled_from(
-            ["query", "expected", "schema", "corpus", "id", "k", "tags", "grades", "critical", "note"]
+            [
+                "query",
+                "expected",
+                "schema",
+                "corpus",
+                "id",
+                "k",
+                "tags",
+                "grades",
+                "critical",
+                "note",
+                "scope",
+            ]
         ),
         json_values,
     )
@@ -566,6 +583,7 @@ FIELDS = {
     "critical": ANY,
     "note": ANY,
     "pins": ANY | st.dictionaries(st.just("a"), PINS | ANY),
+    "scope": ANY,
     "else": ANY,
 }
 RIGHT = {"query": "q", "expected": ["a"]}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from types import MappingProxyType
 
 import pytest
@@ -15,6 +16,11 @@ from cce.measurement.matching.matches import CaseMatch, match_case
 from cce.measurement.metrics.graded import average_precision, ndcg, ndcg_linear
 from cce.measurement.metrics.ranked import recall
 from cce.numerals import format_score
+
+
+def indexed(chunks: Iterable[Chunk]) -> IndexedChunks:
+    return IndexedChunks(enumerate(chunks))
+
 
 FUNCTION, CLASS = "function_definition", "class_definition"
 
@@ -102,32 +108,69 @@ def test_a_duplicate_anchor_does_not_raise_a_grade() -> None:
     assert match_case(case("a.py", "a.py"), (Hit(chunk("a.py"), 1.0),)).hit_grades == (1,)
 
 
-def test_the_ideal_counts_chunks_and_not_anchors() -> None:
-    index = IndexedChunks([chunk("a.py", 1, 2), chunk("a.py", 4, 5), chunk("b.py")])
-    assert index.ideal(case("a.py", "a.py", "nowhere.py")) == (1, 1)
+def test_the_ideal_counts_chunks_and_the_anchors_that_match_none() -> None:
+    index = indexed([chunk("a.py", 1, 2), chunk("a.py", 4, 5), chunk("b.py")])
+    assert index.ideal(case("a.py", "a.py")) == (1, 1)
+    gone = case("a.py", "a.py", "nowhere.py", "b.py@2-9", "#module", "nowhere.py", grades={"nowhere.py": 3})
+    assert index.ideal(gone) == (3, 1, 1, 1, 1)
+
+
+def test_an_answer_that_disappears_raises_no_figure() -> None:
+    # a.txt at rank 2: 1 / log2(3) = 0.63 over the ideal 1 + 0.63, whether b.txt is there or gone.
+    labelled, hits = case("a.txt", "b.txt"), (Hit(chunk("x.txt"), 1.0), Hit(chunk("a.txt"), 1.0))
+    both = indexed([chunk("a.txt"), chunk("b.txt"), chunk("x.txt")])
+    gone = indexed([chunk("a.txt"), chunk("x.txt")])
+    for index in (both, gone):
+        judged = match_case(labelled, hits, index.ideal(labelled))
+        assert format_score(ndcg(judged) or 0) == "0.386853"
+        assert format_score(ndcg_linear(judged) or 0) == "0.386853"
+        assert average_precision(judged) == (1 / 2) / 2
+
+
+def test_where_every_answer_is_gone_figures_are_zero() -> None:
+    labelled = case("a.txt")
+    judged = match_case(labelled, (), indexed([]).ideal(labelled))
+    assert (ndcg(judged), ndcg_linear(judged), average_precision(judged)) == (0.0, 0.0, 0.0)
+
+
+def test_an_allowed_set_leaves_the_rest_out_of_the_ideal() -> None:
+    index = indexed([chunk("a.py", n, n) for n in range(1, 4)] + [chunk("b.py")])
+    labelled = case("a.py", "b.py", grades={"b.py": 2})
+    assert index.ideal(labelled) == (2, 1, 1, 1)
+    within = index.within(frozenset({1, 2}))
+    assert within.ideal(labelled) == (2, 1, 1)  # b.py is an anchor without a chunk now
+    assert within.sharing_a_line("a.py", 1, 3) == [(1, chunk("a.py", 2, 2)), (2, chunk("a.py", 3, 3))]
+    assert index.within(frozenset()).ideal(labelled) == (2, 1)
+
+
+def test_a_whole_file_gains_the_best_of_its_chunks() -> None:
+    index = indexed([chunk("a.py", 1, 1), chunk("a.py", 2, 2), chunk("b.py", 1, 1, CLASS), chunk("c.py")])
+    labelled = case("a.py", "a.py@2-2", f"#{CLASS}", grades={"a.py@2-2": 3})
+    assert index.whole_files(labelled) == (3, 1)
+    assert index.whole_files(labelled._replace(k=1)) == (3,)
 
 
 def test_the_ideal_is_best_first_and_cut_at_k() -> None:
-    index = IndexedChunks([chunk("a.py", n, n) for n in range(1, 6)])
+    index = indexed([chunk("a.py", n, n) for n in range(1, 6)])
     labelled = case("a.py", "a.py@4-5", k=3, grades={"a.py@4-5": 2})
     assert index.ideal(labelled) == (2, 2, 1)
 
 
 def test_a_kind_anywhere_and_a_named_file_overlap_without_counting_twice() -> None:
-    index = IndexedChunks(
+    index = indexed(
         [chunk("a.py", 1, 1, CLASS), chunk("a.py", 2, 2), chunk("b.py", 1, 1, CLASS), chunk("b.py", 2, 2)]
     )
     labelled = case("a.py", f"#{CLASS}", grades={f"#{CLASS}": 3})
     assert index.ideal(labelled) == (3, 3, 1)
 
 
-def test_an_index_without_a_relevant_chunk_has_an_empty_ideal() -> None:
-    assert IndexedChunks([]).ideal(case("a.py", "#module", "a.py@1-9")) == ()
-    assert IndexedChunks([chunk("b.py")]).ideal(case("a.py", "b.py@2-3", "#module")) == ()
+def test_an_index_without_a_relevant_chunk_has_an_ideal_of_anchors() -> None:
+    assert indexed([]).ideal(case("a.py", "#module", "a.py@1-9")) == (1, 1, 1)
+    assert indexed([chunk("b.py")]).ideal(case("a.py", "b.py@2-3", "#module", k=2)) == (1, 1)
 
 
 def test_a_cut_off_beyond_all_numbers_and_a_huge_range_cost_nothing() -> None:
-    index = IndexedChunks([chunk("a.py", n, n) for n in range(1, 4)])
+    index = indexed([chunk("a.py", n, n) for n in range(1, 4)])
     assert index.ideal(case("a.py@2-999999999999", k=10**30)) == (1, 1)
 
 
@@ -153,8 +196,10 @@ def test_counting_by_file_and_kind_finds_what_judging_every_chunk_finds(
 ) -> None:
     labelled = case(*grades, k=k, grades=grades)
     everything = match_case(case(*grades, k=99, grades=grades), tuple(Hit(each, 1.0) for each in chunks))
-    relevant = sorted((grade for grade in everything.hit_grades if grade), reverse=True)
-    assert IndexedChunks(chunks).ideal(labelled) == tuple(relevant[:k])
+    matched = set().union(*everything.matches)
+    gone = [grade for at, grade in enumerate(everything.grades) if at not in matched]
+    relevant = sorted([*(grade for grade in everything.hit_grades if grade), *gone], reverse=True)
+    assert indexed(chunks).ideal(labelled) == tuple(relevant[:k])
 
 
 GRADED_RUNS = st.tuples(

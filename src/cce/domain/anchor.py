@@ -39,6 +39,11 @@ class Anchor(NamedTuple):
     kind: str | None
     lines: LineRange | None
 
+    @property
+    def named(self) -> tuple[str | None, str | None, LineRange | None]:
+        """What it names, however it is written: equal for anchors that say the same."""
+        return self.path, self.kind, self.lines
+
     def matches(self, chunk: Chunk) -> bool:
         """Whether `chunk` satisfies every part this anchor names."""
         if self.path is not None and self.path != chunk.file_path:

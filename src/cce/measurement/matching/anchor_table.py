@@ -51,9 +51,13 @@ class AnchorTable:
         self._kinded = {path for path, kind in (*self._unranged, *self._ranged) if kind is not None}
         self._of_any_line: dict[tuple[str, str], tuple[int, ...]] = {}
 
+    def may_match_in(self, path: str) -> bool:
+        """Whether any anchor names this file, or no file."""
+        return path in self._paths or None in self._paths
+
     def matched_by(self, chunk: Chunk) -> tuple[int, ...]:
         """Positions of the anchors that `chunk` matches, ascending."""
-        if chunk.file_path not in self._paths and None not in self._paths:
+        if not self.may_match_in(chunk.file_path):
             return ()  # the common case
         unranged = self.matched_on_any_line(chunk.file_path, chunk.kind)
         ranged: list[int] = []
@@ -69,7 +73,7 @@ class AnchorTable:
         line with a chunk that matches it, and with its own lines; without an index, if the system gave it.
         """
         path = location.file_path
-        if location.is_outside or (path not in self._paths and None not in self._paths):
+        if location.is_outside or not self.may_match_in(path):
             return ()
         first, last = lines_of(location)
         if chunks is None:

@@ -53,15 +53,9 @@ def _gained_anchors(matches: Matched, table: AnchorTable, grades: Sequence[int])
     gained: set[tuple[object, ...]] = set()
     gains: list[int] = []
     for matched in matches:
-        left = [at for at in matched if unit_of(table, at) not in gained]
+        left = [at for at in matched if table.anchors[at].named not in gained]
         best = max(left, key=grades.__getitem__, default=None)  # ties: the first
         gains.append(0 if best is None else grades[best])
         if best is not None:
-            gained.add(unit_of(table, best))
+            gained.add(table.anchors[best].named)
     return tuple(gains)
-
-
-def unit_of(table: AnchorTable, position: int) -> tuple[object, ...]:
-    """What an anchor names; anchors that name the same are one unit."""
-    anchor = table.anchors[position]
-    return anchor.path, anchor.kind, anchor.lines

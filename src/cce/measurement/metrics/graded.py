@@ -1,7 +1,7 @@
 """Metrics that use grades, or compare a ranking with the ideal ranking of the whole index.
 
-A match with its `ideal` enters. If the index holds no relevant chunk, all rankings are equally good and
-the figure is undefined: None.
+A match with its `ideal` enters. Each relevant chunk is gained once, so no figure exceeds 1. Without any unit
+in the ideal, as where a scope leaves no anchor, the figure is undefined: None.
 """
 
 from __future__ import annotations

@@ -49,6 +49,8 @@ def render_text(report: Report) -> str:
         from cce.report.text.evidence import evidence_blocks  # most reports have none
 
         blocks += evidence_blocks(report.evidence)
+    if report.notes:
+        blocks.append(["  notes", *(f"    {one_line(note)}" for note in report.notes)])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
@@ -84,7 +86,7 @@ def _ranking_table(scores: Iterable[BackendScore]) -> list[str]:
 
 
 def _token_table(report: Report) -> list[str]:
-    n_ranged = report.backends[0].n_ranged
+    n_ranged = max(score.n_ranged for score in report.backends)  # a system without lines has none
     title = f"  token-level span metrics ({n_ranged} of {report.n_queries} queries carry ranged anchors)"
     rows = [
         row(score.backend, _means(score, TOKEN_METRICS), _TOKEN_WIDTHS)

@@ -8,6 +8,7 @@ does, so one thing differs from git: where `src/*` holds the folder `src/gen`, a
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -25,9 +26,12 @@ if TYPE_CHECKING:
 
 _N_SHOWN = 5
 
+# pathspec reads `[[:alpha:]]` as one of `[:alph` and a bracket behind it, and the set `[\]a]` as `[\]`.
+_MISREAD_SET = r"(?<!\\)\[[^\]]*(?:\\|\[:)"
+
 
 class ScopedFiles:
-    """The files that every one of some scopes holds, and that one scope at least must be given for."""
+    """The files that every one of some scopes holds, of which there is at least one."""
 
     def __init__(self, scopes: Sequence[Scope]) -> None:
         """Raises UsageError for a pattern that cannot be read."""
@@ -89,10 +93,10 @@ class _ReadScope:
         return (self._include is None or _matches(self._include, path)) and not _matches(self._exclude, path)
 
     def notices(self, paths: Collection[str]) -> Iterator[str]:
-        unclosed = [pattern for pattern in self._texts() if has_unclosed_set(pattern.encode())]
+        unclosed = [text for text in self._texts() if _is_unclosed(text)]
         if unclosed:
             yield self._notice("with a '[' that nothing closes, which match nothing", unclosed)
-        idle = [text for text in self._idle(paths) if text not in unclosed]
+        idle = list(self._idle(paths))
         if idle:
             yield self._notice("that match no file of the corpus", idle)
 
@@ -100,10 +104,10 @@ class _ReadScope:
         return (*(self._scope.include or ()), *self._scope.exclude)
 
     def _idle(self, paths: Collection[str]) -> Iterator[str]:
-        """The patterns that match none of `paths`; comments and blank lines are no patterns."""
+        """The patterns that match none of `paths`."""
         for text in dict.fromkeys(self._texts()):
-            compiled = [p for p in _compile(self._scope.name, text) if not _is_comment(text)]
-            if compiled and not any(p.match_file(path) for p in compiled for path in paths):
+            compiled = _compile(self._scope.name, text)
+            if compiled and not any(compiled[0].match_file(path) for path in paths):
                 yield text
 
     def _notice(self, fault: str, texts: Sequence[str]) -> str:
@@ -125,26 +129,27 @@ def _read(name: str, texts: Sequence[str]) -> GitIgnoreSpec:
 
 
 def _compile(name: str, text: str) -> list[GitIgnoreSpecPattern]:
-    """The pattern in `text`, none if it is blank; raises UsageError."""
+    """The pattern in `text`, none if it can match nothing; raises UsageError."""
     from pathspec.patterns.gitignore import GitIgnorePatternError
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
     if "\n" in text or "\x00" in text:
-        raise UsageError(f"scope {quoted(name)}: a pattern is one line, got {quoted(text)}")
-    if "[[:" in text or ":]]" in text:
-        # pathspec reads `[[:alpha:]]` as a set of the letters [:alph and a bracket behind it.
-        raise UsageError(
-            f"scope {quoted(name)}: {quoted(text)}: classes such as [:alpha:] are not read, write [a-zA-Z]"
-        )
+        raise UsageError(f"{_place(name, text)} a pattern is one line")
+    if not text.strip() or text.startswith("#") or _is_unclosed(text):
+        return []
+    if re.search(_MISREAD_SET, text):
+        raise UsageError(f"{_place(name, text)} no [:class:] and no backslash is read between brackets")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # of `re`, about a set that starts with a bracket
-            return [GitIgnoreSpecPattern(text)] if text.strip() else []
-    except GitIgnorePatternError as exc:
-        raise UsageError(
-            f"scope {quoted(name)}: {quoted(text)} is no pattern, write one as in a .gitignore file"
-        ) from exc
+            return [GitIgnoreSpecPattern(text)]
+    except (GitIgnorePatternError, re.error) as exc:  # the second: a range such as [z-a]
+        raise UsageError(f"{_place(name, text)} no pattern, write one as in a .gitignore file") from exc
 
 
-def _is_comment(text: str) -> bool:
-    return text.startswith("#")
+def _is_unclosed(text: str) -> bool:
+    return has_unclosed_set(text.encode(errors="replace"))
+
+
+def _place(name: str, text: str) -> str:
+    return f"scope {quoted(name)}: pattern {quoted(text)}:"
