@@ -59,6 +59,21 @@ def test_evidence_only_adds_a_key_to_the_json_report(capsysbinary: Capture) -> N
     assert fields == plain
 
 
+def test_two_backends_that_return_the_same_results_are_identical(
+    tmp_path: Path, capsysbinary: Capture
+) -> None:
+    # One file, one chunk: there is nothing to rank differently.
+    (tmp_path / "only.txt").write_text("the fee of a late return\n")
+    (tmp_path / "set.jsonl").write_text('{"query": "late fee", "expected": ["only.txt"]}\n')
+    shown = printed(
+        capsysbinary,
+        "relevance",
+        str(tmp_path / "set.jsonl"),
+        *("--dir", str(tmp_path), "--compare", "bm25,vector", "--evidence", "--metrics", "mrr"),
+    )
+    assert "Verdict: identical, every case has the same results in the same order.\n" in shown
+
+
 def test_the_means_of_the_evidence_are_those_of_the_report(capsysbinary: Capture) -> None:
     fields = json.loads(
         printed(capsysbinary, "relevance", str(CODE), "--json", "--evidence", "--metrics", ALL)

@@ -16,6 +16,7 @@ from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.measurement.fixtures.notices import notices, set_notices
 from cce.measurement.fixtures.reading import read_fixture_set
+from cce.measurement.matching.places import are_identical
 from cce.measurement.matching.scoping import scope_notice
 from cce.measurement.matching.spans import LineWeights
 from cce.measurement.metrics.catalog import largest_cutoff
@@ -231,7 +232,8 @@ def report_on(
         from cce.measurement.evidence.gathering import gather_evidence  # few runs weigh evidence
 
         pair = (scores[0], scores[1]) if plan.is_comparison else None
-        evidence = gather_evidence(plan.evidence, scores, pair, fixtures.cases)
+        is_same = pair is not None and are_identical(*measurement.rankings.values())
+        evidence = gather_evidence(plan.evidence, scores, pair, fixtures.cases, are_identical=is_same)
     embedder = NOTHING if indexed is None else indexed.index.embedder.name
     report = Report(corpus, embedder, len(fixtures.cases), scores, comparison, evidence)
     if indexed is not None:
