@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cce.domain.systems import Program, PythonObject, RunFile, Service, SystemTable, Variant
 from cce.retrieval.external.corpus_digest import corpus_digest
