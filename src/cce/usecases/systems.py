@@ -339,4 +339,9 @@ def _open_outside(choice: SystemsChoice, table: SystemTable, over: Surroundings)
             )
         named = source._replace(docid=source.docid or choice.docid)
         return open_saved_run(table.name, named, over.fixtures, over.index, choice.order)
+    corpus = None if over.index is None else over.index.root
+    if isinstance(source, Program):
+        from cce.retrieval.external.program import ProgramSystem
+
+        return ProgramSystem(table.name, source, corpus, keeps_going=choice.keeps_going)
     raise UsageError(f"system {quoted(table.name)}: this kind of system is not known")
