@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from importlib import import_module, invalidate_caches
 from inspect import Parameter, signature
 from typing import Any
@@ -182,8 +181,9 @@ def _unwrapped(document: Any) -> tuple[Any, float | None]:
         node, score = document
     if isinstance(node, Mapping) and score is None:
         score = node.get("score")
-    is_number = isinstance(score, int | float) and not isinstance(score, bool)
-    return node, float(score) if is_number else None
+    if isinstance(score, bool) or not isinstance(score, int | float):
+        return node, None
+    return node, float(score)
 
 
 def _facts(node: Any) -> Mapping[str, Any]:

@@ -6,9 +6,13 @@ splitters strip it.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from collections.abc import Callable, Collection
 from functools import cached_property
+
+from cce.retrieval.external.paths import PathReader
+from cce.retrieval.indexing.index import Index, SegmentIndex
 
 Lines = tuple[int, int]
 
@@ -83,3 +87,19 @@ class _FileText:
         """The lines, 1-based and inclusive, of the characters from `start` on."""
         # With lines at 0, 4 and 9, the characters 4 to 8 are line 2: bisect gives 2 for both 4 and 8.
         return bisect_right(self._starts, start), bisect_right(self._starts, start + length - 1)
+
+
+def text_places(index: Index | None, root: str | None, folder: str | None) -> TextPlaces:
+    """The files of an index, none without one; `root` and `folder` as for PathReader."""
+    if index is None:
+        return TextPlaces((), str)
+    reader = PathReader(index.has_file, index.root, root, folder)
+    return TextPlaces(index.positions_by_file.keys(), _reader_of(index), lambda path: reader.read(path).path)
+
+
+def _reader_of(index: Index) -> Callable[[str], str]:
+    """What gives the text of a file: all of it, or, over a store, the lines of its chunks."""
+    if isinstance(index, SegmentIndex):
+        texts = dict(zip(index.segment.paths, index.segment.texts, strict=True))
+        return lambda path: texts[path].decode()
+    return lambda path: index.text(path, 1, sys.maxsize).decode()
