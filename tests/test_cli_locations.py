@@ -61,7 +61,7 @@ def test_lines_of_one_function_count_in_precision_and_gain_once(
     # ndcg: 0.630930 for the function at rank 2, gained once; 0.386853 with gone.txt in the ideal.
     assert metrics["ndcg"]["mean"] == "0.508891"
     assert metrics["ap"]["mean"] == "0.375000"  # (1/2 + (1/2)/2) / 2
-    assert "mine: 1 result lies outside of the corpus and match" in err
+    assert "mine: 1 result lies outside of the corpus and matches nothing: 'x.py'" in err
 
 
 def test_a_directory_and_a_store_of_it_give_the_same_figures(
