@@ -106,17 +106,17 @@ def run_gate(plan: GatePlan, progress: ProgressCallback) -> GateRun:
     measurement = measure_backends(measuring, fixtures, indexed.index, progress)
     gate, pair = _judge(plan, sources, measurement, indexed)
     cases = drill_down(fixtures.cases, measurement.rankings) if plan.has_drilldown else ()
+    notices = (
+        *all_notices(fixtures, indexed),
+        *notices_of_read(indexed, _own_files(plan)),
+        *_notices(plan, sources, pair, indexed),
+        *(likely_secrets(indexed) if plan.has_drilldown else ()),
+    )
+    place = path_in_work_tree(fixtures.path)
     return GateRun(
-        full=FullReport(
-            gate.report, fixtures.path, cases, gate, plan.command, path_in_work_tree(fixtures.path)
-        ),
+        full=FullReport(gate.report, fixtures.path, cases, gate, plan.command, place, notices),
         gate=gate,
-        notices=(
-            *all_notices(fixtures, indexed),
-            *notices_of_read(indexed, _own_files(plan)),
-            *_notices(plan, sources, pair, indexed),
-            *(likely_secrets(indexed) if plan.has_drilldown else ()),
-        ),
+        notices=notices,
         new_baseline=_baseline_bytes(gate, sources, measurement) if plan.is_accepting else None,
         directory=indexed.root if indexed.is_directory else None,
     )

@@ -54,6 +54,7 @@ class Page:
 
     headline: Headline
     reasons: tuple[tuple[str, str], ...]
+    warnings: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     panels: tuple[Panel, ...]
     has_intervals: bool
@@ -86,6 +87,7 @@ def build_page(full: FullReport, rows: Sequence[CaseRow]) -> Page:
         reasons=()
         if full.gate is None
         else tuple((each.level.value, each.text) for each in full.gate.reasons),
+        warnings=full.warnings,
         facts=tuple(_facts(full)),
         panels=tuple(panels(full)),
         has_intervals=evidence is not None,

@@ -36,6 +36,7 @@ MAX_SENTENCE = 600
 # Room that is kept for the slices and the way to reproduce before the table of cases takes the rest.
 _RESERVED = 2_000
 _ROOM_OF_REASONS = 16_000
+_ROOM_OF_WARNINGS = 8_000
 _ROOM_OF_WORDS = 12_000
 # A colon only where it could make an emoji or a link of what follows.
 _MEANINGFUL = re.compile(r"[&<>|*_`~$@#\[\]\\]|:(?=\S)")
@@ -94,6 +95,8 @@ def _verdict(full: FullReport) -> str:
         lines += ["", prose(head.subtitle)]
     if full.gate is not None:
         lines += ["", *_reasons(full.gate.reasons)]
+    if full.warnings:
+        lines += ["", *_warnings(full.warnings)]
     return "\n".join(lines).rstrip("\n")
 
 
@@ -105,6 +108,11 @@ def _reasons(reasons: Sequence[Reason]) -> list[str]:
 def _reason(reason: Reason) -> str:
     mark = "❌ **block:**" if reason.level is Level.BLOCK else "⚠️ **review:**"
     return f"- {mark} {prose(reason.text)}"
+
+
+def _warnings(warnings: Sequence[str]) -> list[str]:
+    shown, n_cut = _fitting([f"- ❗ **warning:** {prose(each)}" for each in warnings], _ROOM_OF_WARNINGS)
+    return [*shown, f"- … and {n_cut} more warnings, cut to keep this comment short"] if n_cut else shown
 
 
 def _means(full: FullReport) -> str:
