@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,12 +8,17 @@ from pathlib import Path
 import pytest
 
 from cce.domain.outside import OutsideResult, Question
+from cce.domain.query import Query
 from cce.domain.ranking import Chunk, Location, Ranking
 from cce.errors import OutsideSystemError
-from cce.retrieval.external.door import Door, DoorRules
+from cce.labels.draft import PooledChunk, render_drafts
+from cce.report.json.listings import render_search_json
+from cce.report.text.listings import render_search_text
+from cce.retrieval.external.door import Door, DoorRules, with_corpus_text
 from cce.retrieval.external.paths import PathReader, PathReading
 from cce.retrieval.external.tally import comparable
 from cce.retrieval.indexing.index import Index
+from cce.usecases.draft import pool_candidates
 from corpora import index_chunks, index_files, make_chunk
 
 CODE = """\
@@ -217,6 +223,16 @@ def test_one_repeat_in_ten_results_is_not_told() -> None:
     assert door.tally.notices() == []
 
 
+def test_a_question_asked_again_with_another_k_is_not_counted() -> None:
+    door = Door(INDEX, "mine")
+    results = [OutsideResult("x.py"), *lines((9, 10), (9, 10), (6, 7))]
+    first = door.ranking(Question("q", "a query", 2), results)
+    notices = door.tally.notices()
+    deep = door.ranking(Question("q", "a query", 10), results, is_counted=False)
+    assert (len(first), len(deep)) == (2, 3)
+    assert door.tally.notices() == notices
+
+
 def test_fewer_than_k_everywhere_asks_whether_k_was_passed_on() -> None:
     question = Question("q", "a query", 2)
     asks = "mine: fewer than k results for every query: was k passed on?"
@@ -355,3 +371,53 @@ def test_many_results_of_one_long_file_are_read_once() -> None:
     results: Sequence[OutsideResult] = [OutsideResult("long.py", 2 * n + 2, 2 * n + 3) for n in range(2999)]
     door = Door(index, "mine")
     assert len(door.ranking(Question("q", "a query", 3000), results)) == 2999
+
+
+def test_a_search_shows_a_location_with_the_text_of_the_corpus() -> None:
+    ranking, _ = entered(OutsideResult("a.py", 5, 7, score=1.5), OutsideResult("x\x1b.py", text="said\nmore"))
+    shown = with_corpus_text(ranking, INDEX)
+    assert render_search_text(shown) == (
+        " 1. [1.500000] a.py:5-7 (function_definition)\n    @property\n 2. [n/a] x\\x1b.py (-)\n    said\n"
+    )
+    first, second = json.loads(render_search_json(shown))["results"]
+    assert first == {
+        "chunk_id": None,
+        "chunk_type": None,
+        "end_line": 7,
+        "file_path": "a.py",
+        "kind": "function_definition",
+        "rank": 1,
+        "score": "1.500000",
+        "start_line": 5,
+    }
+    assert (second["score"], second["start_line"], second["kind"]) == (None, None, None)
+
+
+def test_a_draft_offers_locations_among_the_chunks_of_their_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    places = [*lines((16, 18), (5, 7), (13, 14), (1, 1), (5, 7)), OutsideResult("x.py")]
+
+    class Outside:
+        name = "mine"
+
+        def rank(self, query: Query, k: int) -> Ranking:
+            return Door(INDEX, self.name).ranking(Question("q", query.text, k), places)
+
+    monkeypatch.setattr("cce.usecases.draft.open_system", lambda name, index: Outside())
+    [pool] = pool_candidates(["a query"], INDEX, ["mine"], 10, lambda *_: None)
+    assert [each.chunk.start_line for each in pool] == [1, 5, 13, 16]
+    assert [json.loads(line)["candidates"][1:3] for line in _drafted(pool)] == [
+        [
+            {
+                "path": "a.py",
+                "kind": "function_definition",
+                "lines": [first, last],
+                "first_line": text,
+                "backends": ["mine"],
+            }
+            for first, last, text in ((5, 7, "@property"), (13, 14, "def main():"))
+        ]
+    ]
+
+
+def _drafted(pool: list[PooledChunk]) -> list[str]:
+    return render_drafts(["a query"], [pool], 10, None).splitlines()[1:]

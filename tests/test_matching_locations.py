@@ -10,7 +10,7 @@ from cce.domain.anchor import parse_anchor
 from cce.domain.case import Case, FixtureSet
 from cce.domain.outside import OutsideResult, Question
 from cce.domain.ranking import Chunk, Hit, Location, Ranking
-from cce.measurement.matching.drilldown import IndexView, drill_down
+from cce.measurement.matching.drilldown import LocationView, drill_down
 from cce.measurement.matching.matcher import Matcher
 from cce.measurement.matching.matches import CaseMatch, TokenScore
 from cce.measurement.metrics.graded import average_precision, ndcg, ndcg_linear
@@ -185,7 +185,7 @@ def test_whole_files_cannot_reach_more_than_their_best_chunks() -> None:
 
 def test_a_page_shows_the_lines_of_the_corpus_or_else_the_text_of_the_system() -> None:
     matcher = Matcher(CHUNKS, line_weights([]))
-    view = IndexView(matcher.indexed(), lambda path, first, last: f"{path} {first} to {last}\n".encode())
+    view = LocationView(matcher, lambda path, first, last: f"{path} {first} to {last}\n".encode())
     found = Location("a.py", 3, 99, "said", likeness=CLASS)
     hits = (Hit(found, None), Hit(Location("x.py", text="its text", is_outside=True), 2.0))
     [shown] = drill_down((case("a.py@3-4"),), {"mine": [hits]}, view)

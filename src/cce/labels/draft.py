@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from cce.domain.ranking import Chunk
+from cce.domain.ranking import Chunk, Location
 from cce.errors import FixtureError
 from cce.json_text import is_mostly_brackets
 from cce.measurement.fixtures.schema import SCHEMA
@@ -20,6 +20,7 @@ from cce.tokens import WHITE_SPACE, tokenize
 
 _MAX_ID = 40  # characters; long enough for the words of most queries
 _MAX_FIRST_LINE = 120
+MODULE = "module"  # the kind of text that is no function and no class
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +84,9 @@ def _distinct(texts: Iterable[str]) -> Queries:
 
 
 class PooledChunk(NamedTuple):
-    """A chunk to judge and the names of the backends that returned it, in the order they were asked."""
+    """A chunk, or another place, to judge and the backends that returned it, in the order they were asked."""
 
-    chunk: Chunk
+    chunk: Chunk | Location
     backends: tuple[str, ...]
 
 
@@ -106,10 +107,11 @@ def render_drafts(
 
 def _candidate(pooled: PooledChunk) -> dict[str, object]:
     chunk = pooled.chunk
-    first_line = chunk.content.partition(b"\n")[0].decode().strip()[:_MAX_FIRST_LINE]
+    text = chunk.content.decode() if isinstance(chunk, Chunk) else chunk.text or ""
+    first_line = text.partition("\n")[0].strip()[:_MAX_FIRST_LINE]
     return {
         "path": chunk.file_path,
-        "kind": chunk.kind,
+        "kind": chunk.kind if isinstance(chunk, Chunk) else chunk.likeness or MODULE,
         "lines": [chunk.start_line, chunk.end_line],
         "first_line": first_line,
         "backends": pooled.backends,

@@ -32,7 +32,7 @@ class SetScorer:
         metrics  metrics to score besides those of every report
         """
         self._fixtures = fixtures
-        self._matcher = Matcher(chunks, weights)
+        self.matcher = Matcher(chunks, weights)
         is_ranged = any(case.is_ranged for case in fixtures.cases)
         reported = (*METRICS, *TOKEN_METRICS) if is_ranged else METRICS
         self._metrics = [metric_called(name) for name in dict.fromkeys((*reported, *metrics))]
@@ -53,7 +53,7 @@ class SetScorer:
         ideals = self._ideals if scoped is None else [self._ideal(*each) for each in scoped]
         asked = map(ScopedCase, cases) if scoped is None else scoped
         for (case, allowed), ranking, ideal in zip(asked, rankings, ideals, strict=True):
-            match = self._matcher.match(case, ranking, ideal, allowed) if case.anchors else None
+            match = self.matcher.match(case, ranking, ideal, allowed) if case.anchors else None
             ranks.append(None if match is None else first_relevant_rank(match))
             for metric, column in zip(self._metrics, columns, strict=True):
                 column.append(_without_anchors(metric) if match is None else metric.figure(match))
@@ -61,19 +61,19 @@ class SetScorer:
         return summarize(backend, [case.id for case in cases], [case.k for case in cases], ranks, named)
 
     def _ideal(self, case: Case, allowed: frozenset[int] | None = None) -> tuple[int, ...]:
-        return self._matcher.ideal(case, allowed) if self._needs_ideal else ()
+        return self.matcher.ideal(case, allowed) if self._needs_ideal else ()
 
     def most_ndcg_of_whole_files(self) -> float | None:
         """The mean ndcg of a system that returns the best files whole; None where there is no index."""
         from cce.measurement.matching.matches import CaseMatch, anchor_grades
         from cce.measurement.metrics.graded import ndcg
 
-        if self._matcher.has_no_corpus:
+        if self.matcher.has_no_corpus:
             return None
         figures = []
         for case in self._fixtures.cases:
-            gains = self._matcher.indexed().whole_files(case)
-            found = CaseMatch(case.k, (), anchor_grades(case), self._matcher.ideal(case), located=gains)
+            gains = self.matcher.indexed().whole_files(case)
+            found = CaseMatch(case.k, (), anchor_grades(case), self.matcher.ideal(case), located=gains)
             figures.append(ndcg(found))
         return mean_of_defined(figures)
 

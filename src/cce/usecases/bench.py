@@ -20,13 +20,13 @@ from typing import NamedTuple, TypeVar
 from cce.domain.benchmark import BackendBenchmark, Benchmark, Latency, Spread, TokenSaving
 from cce.domain.case import FixtureSet
 from cce.domain.query import Query
-from cce.domain.ranking import Chunk, Ranking
+from cce.domain.ranking import Chunk, Location, Ranking
 from cce.errors import CorpusError
 from cce.measurement.fixtures.reading import read_fixture_set
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.indexing.index import Index, SegmentIndex
 from cce.retrieval.systems.opening import System, open_system
-from cce.tokens import tokenize
+from cce.tokens import estimate_tokens, tokenize
 from cce.usecases.corpora import NO_CHOICE, CorpusChoice, corpus_of, open_corpus
 from cce.usecases.evaluate import all_notices
 from cce.usecases.scopes import CaseScopes
@@ -118,9 +118,19 @@ def token_saving(rankings: Iterable[Ranking], index: Index) -> TokenSaving:
     """The tokens of the hits, and of the files they come from; a file counts once per ranking."""
     n_in_hits = n_in_files = 0
     for ranking in rankings:
-        n_in_hits += sum(hit.indexed.token_count for hit in ranking)
-        n_in_files += sum(index.file_tokens[path] for path in {hit.chunk.file_path for hit in ranking})
+        n_in_hits += sum(_n_tokens(hit.chunk, index) for hit in ranking)
+        n_in_files += sum(index.file_tokens.get(path, 0) for path in {hit.chunk.file_path for hit in ranking})
     return TokenSaving(n_in_hits, n_in_files)
+
+
+def _n_tokens(found: Chunk | Location, index: Index) -> int:
+    """The tokens of a chunk, or of the lines of another place; none for one outside of the corpus."""
+    if isinstance(found, Chunk):
+        return found.token_count
+    if found.start_line is None or found.end_line is None:
+        return index.file_tokens.get(found.file_path, 0)
+    text = index.text(found.file_path, found.start_line, found.end_line).removesuffix(b"\n")
+    return estimate_tokens(len(text)) if text else 0
 
 
 def percentile(values: Sequence[float], percent: int) -> float:

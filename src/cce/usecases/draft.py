@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from cce.domain.query import Query
-from cce.domain.ranking import Chunk
+from cce.domain.ranking import Chunk, Location, Ranking
 from cce.errors import UsageError
 from cce.labels.draft import PooledChunk, Queries, parse_queries, render_drafts
 from cce.quoting import on_one_line
@@ -65,15 +65,43 @@ def pool_candidates(
     for n_done, text in enumerate(queries):
         progress("drafting", n_done, len(queries), "queries")
         query = Query(text)
-        found: dict[str, list[str]] = {}
-        chunks: dict[str, Chunk] = {}
+        found: dict[Hashable, list[str]] = {}
+        chunks: dict[Hashable, Chunk | Location] = {}
         for system in systems:
-            for hit in system.rank(query, k):
-                chunk = hit.indexed
-                chunks[chunk.chunk_id] = chunk
-                found.setdefault(chunk.chunk_id, []).append(system.name)
-        pool = sorted(chunks, key=positions.__getitem__)
-        yield [PooledChunk(chunks[chunk_id], tuple(found[chunk_id])) for chunk_id in pool]
+            for hit in _shown(system.rank(query, k), index):
+                name = _name(hit.chunk)
+                chunks[name] = hit.chunk
+                found.setdefault(name, []).append(system.name)
+        places = {name: _place_in(index, positions, chunk) for name, chunk in chunks.items()}
+        pool = sorted(chunks, key=places.__getitem__)
+        yield [PooledChunk(chunks[name], tuple(found[name])) for name in pool]
+
+
+def _shown(ranking: Ranking, index: Index) -> Ranking:
+    """The hits that can be judged, with their text: those in the corpus whose lines are known."""
+    if all(isinstance(hit.chunk, Chunk) for hit in ranking):
+        return ranking
+    from cce.retrieval.external.door import with_corpus_text  # only outside systems return other places
+
+    inside = (hit for hit in ranking if isinstance(hit.chunk, Chunk) or not hit.chunk.is_outside)
+    return with_corpus_text(tuple(hit for hit in inside if hit.chunk.start_line is not None), index)
+
+
+def _name(found: Chunk | Location) -> Hashable:
+    """What is equal for the same candidate only."""
+    if isinstance(found, Chunk):
+        return found.chunk_id
+    return found.file_path, found.start_line, found.end_line
+
+
+def _place_in(index: Index, positions: Mapping[str, int], found: Chunk | Location) -> tuple[int, int, int]:
+    """Where a candidate stands among the others: other places stand behind the last chunk before them."""
+    if isinstance(found, Chunk):
+        return positions[found.chunk_id], 0, 0
+    first, last = found.start_line or 0, found.end_line or 0
+    own = index.positions_by_file.get(found.file_path, ())
+    before = [at for at in own if index.chunks[at].start_line <= first]
+    return before[-1] if before else min(own, default=0) - 1, first, last
 
 
 def _relative(directory: str, output: str) -> str:

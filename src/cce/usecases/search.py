@@ -6,7 +6,7 @@ import os
 from typing import NamedTuple
 
 from cce.domain.query import Query
-from cce.domain.ranking import Ranking
+from cce.domain.ranking import Chunk, Ranking
 from cce.domain.redaction import Redaction
 from cce.retrieval.indexing.directory import ProgressCallback
 from cce.retrieval.indexing.index import Index
@@ -39,6 +39,10 @@ def run_search(plan: SearchPlan, progress: ProgressCallback) -> SearchRun:
     choice = with_store_beside(plan.corpus)
     indexed = open_corpus(choice, corpus_of(choice), progress)
     ranking = search(indexed.index, plan.backend, plan.query, plan.k, use_graph=plan.use_graph)
+    if not all(isinstance(hit.chunk, Chunk) for hit in ranking):
+        from cce.retrieval.external.door import with_corpus_text  # only outside systems return other places
+
+        ranking = with_corpus_text(ranking, indexed.index)
     return SearchRun(ranking, choice.store, indexed.redaction, indexed.notices)
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from cce.domain.case import Case
 from cce.domain.drilldown import CaseDrilldown, ShownHit, ShownRanking
 from cce.domain.ranking import Chunk, Location, Ranking
-from cce.measurement.matching.anchor_table import ChunkLookup
+from cce.measurement.matching.matcher import Matcher
 from cce.measurement.matching.matches import anchor_grades, match_case
 
 N_OPENING_LINES = 4
@@ -24,27 +24,31 @@ _MAX_BYTES = N_OPENING_LINES * (N_LINE_CHARACTERS + 1) * 4
 _NO_KIND = "-"
 
 
-class IndexView(NamedTuple):
-    """What results that are no chunks are shown by: the chunks of the index, and the text of its lines."""
+class LocationView(NamedTuple):
+    """What results that are no chunks are shown by.
 
-    chunks: ChunkLookup
+    matcher  matched the rankings for the scores
+    text     file, first and last line -> the text of the corpus, empty where there is none
+    """
+
+    matcher: Matcher
     text: Callable[[str, int, int], bytes]
 
 
 def drill_down(
-    cases: Sequence[Case], rankings: Mapping[str, Sequence[Ranking]], index: IndexView | None = None
+    cases: Sequence[Case], rankings: Mapping[str, Sequence[Ranking]], view: LocationView | None = None
 ) -> tuple[CaseDrilldown, ...]:
     """One entry per case, in case order; `rankings` has one ranking per case for each backend.
 
-    Rankings of chunks alone need no `index`.
+    Rankings of chunks alone need no `view`.
     """
     return tuple(
-        _case(case, {backend: ranked[position] for backend, ranked in rankings.items()}, index)
+        _case(case, {backend: ranked[position] for backend, ranked in rankings.items()}, view)
         for position, case in enumerate(cases)
     )
 
 
-def _case(case: Case, rankings: Mapping[str, Ranking], index: IndexView | None) -> CaseDrilldown:
+def _case(case: Case, rankings: Mapping[str, Ranking], view: LocationView | None) -> CaseDrilldown:
     return CaseDrilldown(
         id=case.id,
         query=case.query,
@@ -55,12 +59,12 @@ def _case(case: Case, rankings: Mapping[str, Ranking], index: IndexView | None) 
         tags=tuple(dict.fromkeys(case.tags)),
         critical=case.critical,
         note=case.note,
-        rankings=tuple(_ranking(case, backend, ranking, index) for backend, ranking in rankings.items()),
+        rankings=tuple(_ranking(case, backend, ranking, view) for backend, ranking in rankings.items()),
     )
 
 
-def _ranking(case: Case, backend: str, ranking: Ranking, index: IndexView | None) -> ShownRanking:
-    matches = match_case(case, ranking, chunks=None if index is None else index.chunks).matches
+def _ranking(case: Case, backend: str, ranking: Ranking, view: LocationView | None) -> ShownRanking:
+    matches = (match_case(case, ranking) if view is None else view.matcher.match(case, ranking)).matches
     counted = zip(ranking[: case.k], matches, strict=True)
     hits = (
         ShownHit(
@@ -71,7 +75,7 @@ def _ranking(case: Case, backend: str, ranking: Ranking, index: IndexView | None
             kind=_kind(hit.chunk),
             score=hit.score,
             matches=matched,
-            opening=_opening(hit.chunk, index),
+            opening=_opening(hit.chunk, view),
         )
         for rank, (hit, matched) in enumerate(counted, start=1)
     )
@@ -82,14 +86,14 @@ def _kind(found: Chunk | Location) -> str:
     return found.kind if isinstance(found, Chunk) else found.likeness or found.kind or _NO_KIND
 
 
-def _opening(found: Chunk | Location, index: IndexView | None) -> str:
+def _opening(found: Chunk | Location, view: LocationView | None) -> str:
     if isinstance(found, Chunk):
         return opening(found.content)
     text = b""
-    if index is not None and found.start_line is not None and found.end_line is not None:
+    if view is not None and found.start_line is not None and found.end_line is not None:
         # One line more shows that there are more.
         last = min(found.end_line, found.start_line + N_OPENING_LINES)
-        text = index.text(found.file_path, found.start_line, last).removesuffix(b"\n")
+        text = view.text(found.file_path, found.start_line, last).removesuffix(b"\n")
     return opening(text or (found.text or "").encode("utf-8", "replace"))
 
 

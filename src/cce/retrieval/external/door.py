@@ -55,31 +55,38 @@ class Door:
         self._files: dict[str, FilePlaces] = {}
 
     def ranking(
-        self, question: Question, results: Sequence[OutsideResult], allowed: Collection[int] | None = None
+        self,
+        question: Question,
+        results: Sequence[OutsideResult],
+        allowed: Collection[int] | None = None,
+        *,
+        is_counted: bool = True,
     ) -> Ranking:
         """At most k hits, best first; `allowed` has the positions of the chunks that a scope leaves.
 
+        Without `is_counted` the tally stays as it is: for a question that was asked before with another k.
         Raises OutsideSystemError, with system and case, for lines or a score that cannot be.
         """
         k = question.k if self._rules.final is None else min(question.k, self._rules.final)
-        entry = _Entry(self, k, allowed)
+        tally = self.tally if is_counted else Tally(self.tally.system)
+        entry = _Entry(self, tally, allowed)
         for rank, result in enumerate(results, start=1):
             if len(entry.hits) == k:
-                self.tally.n_surplus += len(results) - rank + 1
+                tally.n_surplus += len(results) - rank + 1
                 break
             try:
                 entry.add(result)
             except _BadResultError as fault:
                 place = f"system {quoted(self.tally.system)}: case {on_one_line(question.id)}"
                 raise OutsideSystemError(f"{place}: rank {rank}: {fault}") from None
-        self._count(len(results), k)
+        self._count(tally, len(results), k)
         return tuple(entry.hits)
 
-    def _count(self, n_returned: int, k: int) -> None:
+    def _count(self, tally: Tally, n_returned: int, k: int) -> None:
         # A system that returns whole files has no more to give than there are files.
         if n_returned and (self._index is None or k <= len(self._index.positions_by_file)):
-            self.tally.n_answers += 1
-            self.tally.n_short_answers += n_returned < k
+            tally.n_answers += 1
+            tally.n_short_answers += n_returned < k
 
     def locate(self, result: OutsideResult) -> Location:
         """Where `result` is, as far as the corpus or the labels tell; raises _BadResultError."""
@@ -129,6 +136,21 @@ class Door:
         return self._rules.collapse
 
 
+def with_corpus_text(ranking: Ranking, index: Index) -> Ranking:
+    """`ranking` with the text of the corpus in every location that has any there, to be shown."""
+    return tuple(
+        hit if isinstance(hit.chunk, Chunk) else hit._replace(chunk=_with_text(hit.chunk, index))
+        for hit in ranking
+    )
+
+
+def _with_text(location: Location, index: Index) -> Location:
+    if location.start_line is None or location.end_line is None:
+        return location
+    text = index.text(location.file_path, location.start_line, location.end_line)
+    return location._replace(text=text.decode("utf-8", "replace")) if text else location
+
+
 class _BadResultError(Exception):
     """What is wrong with one result, in words."""
 
@@ -136,11 +158,10 @@ class _BadResultError(Exception):
 class _Entry:
     """One ranking on its way in."""
 
-    def __init__(self, door: Door, k: int, allowed: Collection[int] | None) -> None:
+    def __init__(self, door: Door, tally: Tally, allowed: Collection[int] | None) -> None:
         self.hits: list[Hit] = []
         self._door = door
-        self._tally = door.tally
-        self._k = k
+        self._tally = tally
         self._allowed = allowed
         self._taken: set[int] = set()
         self._seen: set[tuple[object, ...]] = set()
