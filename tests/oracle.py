@@ -22,9 +22,9 @@ class Oracle:
         return sorted(path.name.removesuffix(".tar.gz") for path in (self.folder / "corpora").iterdir())
 
     @cache  # noqa: B019 - one oracle a session
-    def unpack(self, name: str) -> Path:
-        """The folder in which the corpus stands under its name."""
-        with tarfile.open(self.folder / "corpora" / f"{name}.tar.gz") as archive:
+    def unpack(self, name: str, part: str = ".") -> Path:
+        """The folder in which the corpus stands under its name; `part` is a folder of the reference data."""
+        with tarfile.open(self.folder / part / "corpora" / f"{name}.tar.gz") as archive:
             # Python 3.11.0 to 3.11.3 know no filters and heed none; these archives are ours.
             archive.extraction_filter = getattr(tarfile, "data_filter", None)
             archive.extractall(self._workplace)

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from cce.cli.main import main
+from cce.domain.query import Query
 from cce.measurement.fixtures.reading import read_fixture_set
 from cce.measurement.metrics.catalog import CATALOG
 from cce.numerals import format_score
 from cce.retrieval.indexing.directory import index_directory
-from cce.usecases.evaluate import rank_cases
+from cce.retrieval.systems.opening import open_system
 from conftest import ROOT, Run
 from corpora import unwatched
 
@@ -74,7 +75,8 @@ def test_the_means_of_the_evidence_are_those_of_the_report(capsysbinary: Capture
 def test_graded_means_are_what_a_walk_over_every_chunk_gives(capsysbinary: Capture) -> None:
     fixtures = read_fixture_set(str(CODE))
     index = index_directory(str(SAMPLES), unwatched).index
-    rankings = rank_cases(["bm25"], index, fixtures.cases, unwatched)["bm25"]
+    system = open_system("bm25", index)
+    rankings = [system.rank(Query(case.query), case.k) for case in fixtures.cases]
     figures: dict[str, list[float]] = {"ndcg": [], "ndcg_linear": [], "ap": [], "hit": []}
     for case, ranking in zip(fixtures.cases, rankings, strict=True):
 

@@ -498,6 +498,7 @@ def test_every_rule_has_a_name_for_machines() -> None:
         "critical-missed",
         "critical-recall",
         "floor",
+        "ceiling",
         "drop",
         "regressed",
         "more-worse",

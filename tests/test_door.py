@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
-from cce.domain.outside import OutsideResult, Question
-from cce.domain.query import Query
+from cce.domain.outside import Answer, OutsideResult, Question
 from cce.domain.ranking import Chunk, Location, Ranking
+from cce.domain.systems import Program, SystemTable
 from cce.errors import OutsideSystemError
 from cce.labels.draft import PooledChunk, render_drafts
 from cce.report.json.listings import render_search_json
@@ -18,7 +18,10 @@ from cce.retrieval.external.door import Door, DoorRules, with_corpus_text
 from cce.retrieval.external.paths import PathReader, PathReading
 from cce.retrieval.external.tally import comparable
 from cce.retrieval.indexing.index import Index
+from cce.retrieval.systems.catalogue import ResolvedSystem
 from cce.usecases.draft import pool_candidates
+from cce.usecases.ranking import OutsideRanker
+from cce.usecases.systems import OpenOutside
 from corpora import index_chunks, index_files, make_chunk
 
 CODE = """\
@@ -393,17 +396,27 @@ def test_a_search_shows_a_location_with_the_text_of_the_corpus() -> None:
     assert (second["score"], second["start_line"], second["kind"]) == (None, None, None)
 
 
-def test_a_draft_offers_locations_among_the_chunks_of_their_file(monkeypatch: pytest.MonkeyPatch) -> None:
+MINE = ResolvedSystem(SystemTable("mine", Program(("mine",), ""), "a test"), ())
+
+
+class Answering:
+    """An outside system that gives the same results to every question."""
+
+    def __init__(self, places: Sequence[OutsideResult]) -> None:
+        self._places = tuple(places)
+
+    def answer(self, questions: Sequence[Question]) -> Iterator[Answer]:
+        return iter([self._places] * len(questions))
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_draft_offers_locations_among_the_chunks_of_their_file() -> None:
     places = [*lines((16, 18), (5, 7), (13, 14), (1, 1), (5, 7)), OutsideResult("x.py")]
 
-    class Outside:
-        name = "mine"
-
-        def rank(self, query: Query, k: int) -> Ranking:
-            return Door(INDEX, self.name).ranking(Question("q", query.text, k), places)
-
-    monkeypatch.setattr("cce.usecases.draft.open_system", lambda name, index: Outside())
-    [pool] = pool_candidates(["a query"], INDEX, ["mine"], 10, lambda *_: None)
+    mine = OutsideRanker("mine", OpenOutside(MINE, Answering(places), Door(INDEX, "mine")), INDEX)
+    [pool] = pool_candidates(["a query"], INDEX, [mine], 10, lambda *_: None)
     assert [each.chunk.start_line for each in pool] == [1, 5, 13, 16]
     assert [json.loads(line)["candidates"][1:3] for line in _drafted(pool)] == [
         [

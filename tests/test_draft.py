@@ -12,6 +12,7 @@ from cce.errors import FixtureError
 from cce.labels.draft import Queries, parse_queries, render_drafts
 from cce.measurement.fixtures.reading import parse_fixture_set
 from cce.retrieval.indexing.directory import index_directory
+from cce.retrieval.systems.opening import open_system
 from cce.usecases.draft import pool_candidates
 from conftest import Run
 from corpora import unwatched
@@ -31,7 +32,9 @@ def corpus(tmp_path: Path) -> Path:
 
 def drafts(corpus: Path, *queries: str, k: int = 10) -> list[dict[str, Any]]:
     index = index_directory(str(corpus), unwatched).index
-    pools = pool_candidates(queries, index, ("bm25", "vector"), k, unwatched)
+    pools = pool_candidates(
+        queries, index, [open_system(name, index) for name in ("bm25", "vector")], k, unwatched
+    )
     text = render_drafts(queries, pools, k, "src")
     header, *cases = map(json.loads, text.splitlines())
     assert header == {"schema": "cce.relevance/v1", "corpus": "src"}

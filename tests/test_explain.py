@@ -23,6 +23,7 @@ from cce.retrieval.backends.hybrid import HybridBackend
 from cce.retrieval.backends.vector import VectorBackend
 from cce.retrieval.indexing.directory import IndexedCorpus, index_directory
 from cce.retrieval.indexing.index import Index
+from cce.retrieval.systems.opening import open_system
 from cce.usecases.explain import cases_called, explain_case
 from corpora import index_chunks, index_files, index_texts, make_chunk, unwatched
 
@@ -33,7 +34,8 @@ def make_case(query: str, *anchors: str, k: int = 10, case_id: str = "q", line: 
 
 def explain(index: Index | IndexedCorpus, case: Case, *backends: str) -> CaseExplanation:
     indexed = IndexedCorpus("nowhere", index, {}, ()) if isinstance(index, Index) else index
-    return explain_case(FixtureSet("set.jsonl", None, (case,)), case, "src", indexed, backends, unwatched)
+    asked = [open_system(name, indexed.index) for name in backends]
+    return explain_case(FixtureSet("set.jsonl", None, (case,)), case, "src", indexed, asked, unwatched)
 
 
 def of_backend(index: Index | IndexedCorpus, backend: str, case: Case) -> BackendExplanation:

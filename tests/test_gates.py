@@ -18,7 +18,7 @@ from cce.errors import UnknownNameError, UsageError
 from cce.measurement.evidence.gathering import gather_evidence
 from cce.measurement.gate.baseline import accept, as_saved, pair_with_baseline, require_unique, score_in
 from cce.measurement.gate.policy_tables import PolicyError
-from cce.measurement.gate.rules import floor_metrics, judge_gate
+from cce.measurement.gate.rules import judge_gate, named_metrics
 from cce.measurement.matching.matches import TokenScore
 from cce.measurement.reports.reading import SavedReport
 from cce.measurement.scoring import with_saved_metrics
@@ -57,6 +57,7 @@ class Rules:
     marked: tuple[str, ...] = ()
     floor: Mapping[str, float] = field(default_factory=dict)
     drop: Mapping[str, float] = field(default_factory=dict)
+    ceiling: Mapping[str, float] = field(default_factory=dict)
     evidence: EvidenceOptions | None = None
     slices: Mapping[str, Limits] = field(default_factory=dict)
     tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -73,7 +74,7 @@ def ask(
         "baseline.json",
         "hybrid",
         critical=rules.critical,
-        limits=Limits(rules.floor, rules.drop),
+        limits=Limits(rules.floor, rules.drop, rules.ceiling),
         evidence=rules.evidence,
         slices=rules.slices,
     )
@@ -89,7 +90,7 @@ def ask(
     if rules.evidence is not None:
         sides = pair.baseline, pair.candidate
         evidence = gather_evidence(rules.evidence, sides, sides)
-    measured = with_saved_metrics(candidate, floor_metrics(policy))
+    measured = with_saved_metrics(candidate, named_metrics(policy))
     reasons = judge_gate(policy, fixtures, measured, pair, evidence)
     report = Report("src", "hash", len(now), (pair.baseline, pair.candidate), None, evidence)
     return GateReport(policy, fixtures, "0" * 64, candidate, report, reasons, is_strict)
@@ -242,6 +243,16 @@ SCENARIOS: dict[str, tuple[Rules, Mapping[str, Row], Mapping[str, Row], GateOutc
     "a slice of new cases only": (
         Rules(slices={"slow": Limits(drop={"recall": 0.25})}, tags=SLICE),
         recalled(z=1), recalled(x=1, y=1, z=1), REVIEW, [Rule.NO_BASELINE, Rule.CANNOT_TELL],
+    ),
+    "a mean equal to its ceiling": (
+        Rules(ceiling={"recall": 0.5}), recalled(a=1, b=0), recalled(a=1, b=0), GO, [],
+    ),
+    "a mean above its ceiling by the least that prints": (
+        Rules(ceiling={"recall": 0.5}), recalled(a=1, b=0), recalled(a=1, b=0.000002), BLOCK, [Rule.CEILING],
+    ),
+    "a slice above its ceiling": (
+        Rules(slices={"slow": Limits(ceiling={"recall": 0.5})}, tags=SLICE),
+        recalled(x=1, y=1, z=0), recalled(x=1, y=1, z=0), BLOCK, [Rule.CEILING],
     ),
     # Evidence. Six cases that all fall give p = 2 / 2^6 = 0.031250, five give 0.0625.
     "six of six worse": (

@@ -127,6 +127,15 @@ def test_an_id_used_again_is_an_error_on_each_later_line(bench: Bench) -> None:
     assert repeated[0].message == "the id is that of line 1, give each case its own"
 
 
+def test_a_place_that_is_relevant_and_irrelevant(bench: Bench) -> None:
+    case = {"expected": ["a.py@1-2"], "irrelevant": ["docs/guide.md", "a.py@01-2"]}
+    finding = bench.only("contradiction", case)
+    assert (finding.level, finding.line, finding.anchor) == ("error", 1, "a.py@01-2")
+    assert finding.message == (
+        "'a.py@01-2' stands in expected and in irrelevant, and counts as relevant: remove it from one"
+    )
+
+
 def test_an_anchor_twice_in_a_case_is_an_error_however_it_is_spelled(bench: Bench) -> None:
     finding = bench.only("repeated-anchor", {"expected": ["a.py@1-2", "#module", "a.py@01-2"]})
     assert (finding.level, finding.anchor) == ("error", "a.py@1-2")

@@ -16,7 +16,7 @@ from cce.domain.gate import GatePolicy, Limits
 from cce.errors import CceError
 from cce.measurement.gate.policy import parse_policy, read_policy, require_known
 from cce.measurement.gate.policy_tables import PolicyError
-from cce.measurement.gate.rules import floor_metrics
+from cce.measurement.gate.rules import named_metrics, weighed_metrics
 
 LEAST = 'schema = "cce.gate/v1"\nfixtures = "code.jsonl"\nbackend = "hybrid"\nbaseline = "b.json"\n'
 
@@ -60,7 +60,31 @@ def test_a_whole_policy() -> None:
     )
     assert list(policy.limits.floor) == ["recall", "mrr", "ndcg"]
     assert list(policy.slices) == ["big", "exact_term"]
-    assert floor_metrics(policy) == ("recall", "mrr", "ndcg")
+    assert named_metrics(policy) == ("ndcg", "hit")
+    assert weighed_metrics(policy) == ("recall", "hit", "mrr")
+
+
+def test_metrics_with_a_cutoff_stand_in_every_table_after_their_own() -> None:
+    policy = parse(
+        '[floor]\n"recall@10" = 0.9\n"recall@5" = 0.8\nrecall = 1\n"precision@3" = 0.5\n'
+        '[drop]\n"ndcg@5" = 0\n[evidence]\nmetrics = ["mrr@10"]\n[ceiling]\n"irrelevant_hits@5" = 0\n'
+    )
+    assert list(policy.limits.floor) == ["precision@3", "recall", "recall@5", "recall@10"]
+    assert policy.limits.ceiling == {"irrelevant_hits@5": 0.0}
+    assert named_metrics(policy) == (
+        *("precision@3", "recall@5", "recall@10", "irrelevant_hits@5", "ndcg@5", "mrr@10"),
+    )
+
+
+@pytest.mark.parametrize(
+    "more", ["[floor]\nrecall@5 = 0.9", "[floor]\n  recall@5=0.9", "floor = {recall@5 = 1}"]
+)
+def test_a_bare_key_with_a_cutoff_is_told_to_be_quoted(more: str) -> None:
+    assert fault(more).endswith('; a key with @ needs quotes, write "recall@5" = ...')
+
+
+def test_another_fault_of_toml_says_nothing_about_quotes() -> None:
+    assert "needs quotes" not in fault('[floor]\n"recall@5" 0.9')
 
 
 def test_an_empty_evidence_table_asks_for_the_default_evidence() -> None:
@@ -74,7 +98,7 @@ def test_a_byte_order_mark_is_dropped() -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ("flor = 1", "unknown key 'flor'; did you mean 'floor'? (known: schema, floor, drop, fixtures,"),
+        ("flor = 1", "unknown key 'flor'; did you mean 'floor'? (known: schema, floor, drop, ceiling,"),
         ("wombat = 1", "unknown key 'wombat' (known: "),
         ("[evidence]\nalhpa = 0.1", "evidence: unknown key 'alhpa'; did you mean 'alpha'?"),
         ("[slices.slow.flor]\nrecall = 1", "slices.slow: unknown key 'flor'; did you mean 'floor'?"),
@@ -86,11 +110,24 @@ def test_a_byte_order_mark_is_dropped() -> None:
             '[evidence]\nmetrics = ["recal"]',
             "evidence.metrics: unknown metric 'recal'; did you mean 'recall'?",
         ),
+        ('[floor]\n"recal@5" = 1', "floor: unknown metric 'recal@5'; did you mean 'recall@5'?"),
         (
-            "[drop]\nndcg = 0.1",
-            "drop: metric 'ndcg' needs the rankings, which a saved baseline does not hold",
+            '[floor]\n"recall@0" = 1',
+            "floor: metric 'recall@0': the cut-off must be an integer from 1 to 10000",
         ),
-        ('[evidence]\nmetrics = ["ap"]', "evidence.metrics: metric 'ap' needs the rankings"),
+        ("[floor]\njudged = 1", "floor: metric 'judged' needs a cut-off, write judged@10"),
+        (
+            '[floor]\n"irrelevant_hits@5" = 1',
+            "floor: less of 'irrelevant_hits@5' is better, so it may stand in",
+        ),
+        ('[drop]\n"irrelevant_hits@5" = 1', "drop: less of 'irrelevant_hits@5' is better"),
+        (
+            '[evidence]\nmetrics = ["irrelevant_hits@5"]',
+            "evidence.metrics: less of 'irrelevant_hits@5' is better",
+        ),
+        ("[ceiling]\nrecall = 1.5", "ceiling: recall never exceeds 1, write a smaller number"),
+        ('[ceiling]\n"irrelevant_hits@5" = 6', "ceiling: irrelevant_hits@5 never exceeds 5, write a smaller"),
+        ("[ceiling]\nrecall = -1", "ceiling.recall: must be a number from 0 such as 0.5, got -1"),
         ('[evidence]\nmetrics = ["mrr", "mrr"]', "evidence.metrics: names a metric twice"),
         ("[evidence]\nmetrics = []", "evidence.metrics: must be an array of metrics such as"),
         ("[evidence]\nalpha = 0.0", "evidence.alpha: must be a number between 0 and 1 such as 0.05, got 0.0"),

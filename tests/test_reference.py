@@ -12,9 +12,9 @@ from cce.measurement.fixtures.reading import read_fixture_set
 from cce.report.json.listings import render_conformance
 from cce.report.json.report_v2 import render_json
 from cce.report.text.report import render_text
-from cce.retrieval.indexing.directory import index_directory
+from cce.retrieval.indexing.directory import IndexedCorpus, index_directory
 from cce.retrieval.indexing.index import Index
-from cce.usecases.evaluate import Plan, measure_backends, report_on
+from cce.usecases.evaluate import Plan, measure_systems, report_on
 from conftest import Run
 from corpora import unwatched
 from oracle import Oracle
@@ -26,8 +26,12 @@ DEFAULT = ("bm25", "vector", "hybrid")
 
 
 @cache
+def indexed_corpus(directory: str) -> IndexedCorpus:
+    return index_directory(directory, unwatched)
+
+
 def index_of(directory: str) -> Index:
-    return index_directory(directory, unwatched).index
+    return indexed_corpus(directory).index
 
 
 def as_ours(conformance: bytes) -> bytes:
@@ -38,10 +42,10 @@ def as_ours(conformance: bytes) -> bytes:
 def report(oracle: Oracle, name: str, backends: tuple[str, ...], render: object) -> bytes:
     fixtures = read_fixture_set(str(oracle.folder / "sets" / f"{name}.jsonl"))
     plan = Plan(fixtures.path, backends, is_comparison=len(backends) == 2)
-    index = index_of(str(oracle.unpack(name) / name))
+    indexed = indexed_corpus(str(oracle.unpack(name) / name))
     assert callable(render)
-    measurement = measure_backends(plan, fixtures, index, unwatched)
-    return str(render(report_on(plan, fixtures, name, index, measurement))).encode()
+    measurement = measure_systems(plan, fixtures, indexed.index, unwatched)
+    return str(render(report_on(plan, fixtures, name, indexed, measurement))).encode()
 
 
 def test_the_corpora_are_the_ones_compared_here(oracle: Oracle) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from cce.domain.outside import FailedAnswer, OutsideResult, Question, ScopeRequest
-from cce.domain.run import Documents, Run, RunAnswer, RunScope
+from cce.domain.run import Documents, Run, RunAnswer, RunOrder, RunScope
 from cce.retrieval.external.saved_run import SavedRun
 
 A, B, C = (OutsideResult(f"{name}.py") for name in "abc")
@@ -23,8 +23,7 @@ def test_a_plain_run_answers_by_id_cut_to_k_with_one_notice() -> None:
     system = SavedRun("mine", run_of({"q": [RunAnswer(2, (A, B, C))]}))
     assert ask(system, Question("q", "check", 2)) == [(A, B)]
     assert system.notices() == (
-        "system 'mine': mine.jsonl: nothing ties it to these questions:"
-        " it does not say which queries it answers",
+        "mine.jsonl: nothing ties it to these questions: it does not say which queries it answers",
     )
 
 
@@ -44,7 +43,7 @@ def test_another_k_takes_the_nearest_deeper_answer_and_is_told() -> None:
     answers = [RunAnswer(n, (A, B, C), k=k, query="check") for n, k in enumerate((3, 9, 30))]
     system = SavedRun("mine", run_of({"q": [answers[0], answers[2], answers[1]._replace(results=(B, C))]}))
     assert ask(system, Question("q", "check", 5), Question("q", "check", 99)) == [(B, C), (A, B, C)]
-    assert system.notices() == ("system 'mine': mine.jsonl: 1 case recorded for another k than asked: 'q'",)
+    assert system.notices() == ("mine.jsonl: 1 case recorded for another k than asked: 'q'",)
 
 
 def test_another_query_or_scope_makes_the_case_a_failed_one() -> None:
@@ -77,17 +76,15 @@ def test_missing_and_extra_queries_are_counted() -> None:
     system = SavedRun("mine", run_of(answers))
     assert ask(system, *(Question(name, "check", 5) for name in ("a", "b", "b"))) == [(A,), (), ()]
     assert system.notices() == (
-        "system 'mine': mine.jsonl: 1 case not in it, scored as empty: 'b'",
-        "system 'mine': mine.jsonl: 2 queries of no case, not used: 'x', 'y'",
+        "mine.jsonl: 1 case not in it, scored as empty: 'b'",
+        "mine.jsonl: 2 queries of no case, not used: 'x', 'y'",
     )
 
 
 def test_a_run_of_which_nothing_fits_is_probably_of_another_set() -> None:
     system = SavedRun("mine", run_of({"x": [RunAnswer(2, (A,))]}))
     assert ask(system, Question("a", "check", 5)) == [()]
-    assert system.notices() == (
-        "system 'mine': mine.jsonl: none of its 1 query is a case of the set: probably another set",
-    )
+    assert system.notices() == ("mine.jsonl: none of its 1 query is a case of the set: probably another set",)
 
 
 def test_another_corpus_is_told_and_an_unknown_one_is_not() -> None:
@@ -110,3 +107,17 @@ def test_document_ids_are_places_and_ids_of_queries_are_encoded() -> None:
             OutsideResult("c.py", score=1.0),
         )
     ]
+
+
+def test_a_run_goes_on_to_the_end_of_the_ties_at_the_cut_off() -> None:
+    documents = Documents(["a", "b", "c", "d"], [3.0, 2.0, 2.00000001, 1.0])
+    question = Question("q", "check", 2)
+    n_results = {}
+    for order in (None, RunOrder(), RunOrder("rank"), RunOrder("score"), RunOrder(ties="trec_eval")):
+        run = Run("t.run", {"q": [RunAnswer(1, documents)]}, has_docids=True, order=order)
+        n_results[order] = len(SavedRun("mine", run).through_ties(question))
+    assert list(n_results.values()) == [2, 2, 2, 2, 3]
+    tied = RunAnswer(1, Documents(["a", "b", "c", "d"], [2.0, 2.0, 2.0, 2.0]))
+    run = Run("t.run", {"q": [tied]}, has_docids=True, order=RunOrder())
+    assert len(SavedRun("mine", run).through_ties(question)) == 4
+    assert SavedRun("mine", run).through_ties(Question("p", "check", 2)) == ()

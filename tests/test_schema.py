@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from cce.domain.evidence import EvidenceOptions
+from cce.interchange.recorded_run import _Error, _Line, _Result, _Scope
 from cce.measurement.fixtures.schema import case_schema
 from cce.measurement.gate.policy_tables import policy_model
 from cce.measurement.reports.model import ReportModel
@@ -49,7 +50,33 @@ def test_the_policy_schema_takes_our_policies_and_no_unknown_metric(root: Path) 
         policy = tomllib.loads(path.read_text("utf-8"))
         assert validator.is_valid(policy), path
         assert not validator.is_valid(policy | {"floor": {"recal": 1.0}})
-        assert not validator.is_valid(policy | {"drop": {"ndcg": 1.0}})
+        assert validator.is_valid(policy | {"drop": {"ndcg@5": 1.0}, "ceiling": {"irrelevant_hits@5": 2}})
+        assert not validator.is_valid(policy | {"drop": {"ndcg@0": 1.0}})
+        assert not validator.is_valid(policy | {"drop": {"irrelevant_hits@5": 1.0}})
+
+
+def test_the_run_schema_has_every_key_that_the_reader_knows_and_takes_what_it_takes() -> None:
+    answer = json.loads(shipped_schema("run"))["anyOf"][1]
+    keys = answer["properties"]
+    read = (_Line, keys), (_Result, keys["results"]["items"]["properties"])
+    for struct, described in (
+        *read,
+        (_Error, keys["error"]["properties"]),
+        (_Scope, keys["scope"]["properties"]),
+    ):
+        assert set(described) == set(struct.__struct_fields__)
+    jsonschema = pytest.importorskip("jsonschema", reason="checking by a schema needs jsonschema")
+    validator = jsonschema.Draft202012Validator(json.loads(shipped_schema("run")))
+    result = {"path": "a.py", "start": 1, "end": 2}
+    assert validator.is_valid({"schema": "cce.run/v1", "system": "mine"})
+    assert validator.is_valid({"id": "q", "results": [result, {"path": "b.py", "score": 1}]})
+    for bad in (
+        {"id": "q"},
+        {"id": "q", "results": [], "error": {"message": "x"}},
+        {"id": "q", "results": [{"path": "a.py", "start": 1}]},
+        {"id": "q", "results": [], "k": 0},
+    ):
+        assert not validator.is_valid(bad)
 
 
 def test_every_reference_report_is_one_of_the_model(oracle: Oracle) -> None:
@@ -79,4 +106,6 @@ def test_the_command_prints_the_shipped_schema(run_cce: Run) -> None:
 def test_an_unknown_schema_is_named_with_the_nearest_one(run_cce: Run) -> None:
     done = run_cce("schema", "reprot")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"unknown schema 'reprot'; did you mean 'report'? (known: fixtures, report, gate)" in done.stderr
+    assert (
+        b"unknown schema 'reprot'; did you mean 'report'? (known: fixtures, report, gate, run)" in done.stderr
+    )

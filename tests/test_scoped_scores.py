@@ -41,7 +41,7 @@ def score(fixtures: FixtureSet, *rankings: Ranking, scope: Scope | None = CURREN
     scorer = SetScorer(fixtures, CHUNKS, ALL, line_weights(CHUNKS))
     others = [] if scope is None else [scope]
     scoped = CaseScopes({}, index_chunks(CHUNKS)).scoped(fixtures.cases, others)
-    return scorer.score("mine", rankings, scoped)
+    return scorer.score("mine", rankings, None, scoped)
 
 
 def figures(score: BackendScore, case: int = 0) -> dict[str, str | None]:

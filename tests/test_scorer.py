@@ -14,7 +14,7 @@ from cce.retrieval.indexing import index as index_module
 from cce.retrieval.indexing.index import Index, SegmentIndex
 from cce.retrieval.scoring.arrays.scorer import ArrayScorer
 from cce.retrieval.scoring.scorer import ListScorer
-from cce.usecases.search import search
+from cce.retrieval.systems.opening import open_system
 from corpora import all_scores, index_texts, plain_bm25, plain_cosines
 
 WORDS = st.sampled_from(["alpha", "beta", "Alpha", "al", "\xe9", "t17", "t113", "--", "gamma_2", "b " * 5])
@@ -59,7 +59,9 @@ def test_lists_give_what_the_formulas_read_word_by_word_give(texts: list[str], q
 @given(TEXTS, QUERIES, st.integers(1, 8), st.sampled_from(DEFAULT_BACKENDS))
 def test_backends_rank_alike_over_either(texts: list[str], query: str, k: int, backend: str) -> None:
     def ranked(index: Index) -> list[tuple[str, float]]:
-        return [(hit.indexed.chunk_id, hit.measured) for hit in search(index, backend, query, k)]
+        return [
+            (hit.indexed.chunk_id, hit.measured) for hit in open_system(backend, index).rank(Query(query), k)
+        ]
 
     plain, large = both(texts)
     assert ranked(plain) == ranked(large)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from cce.domain.evidence import EvidenceOptions
@@ -25,9 +25,8 @@ from cce.domain.full_report import FullReport
 from cce.domain.gate import GateReport
 from cce.domain.report import Report
 from cce.errors import UsageError
-from cce.registry import known_names, split_names
+from cce.registry import split_names
 from cce.report.catalog import RENDERERS
-from cce.retrieval.backends.catalog import BACKENDS, DEFAULT_BACKENDS
 
 StrPath = str | os.PathLike[str]
 Names = str | Iterable[str]
@@ -101,6 +100,10 @@ def evaluate(
     evidence: EvidenceOptions | None = None,
     redact: str | None = None,
     use_cache: bool = True,
+    systems: StrPath | None = None,
+    runs: Mapping[str, StrPath] | None = None,
+    keep_going: bool = False,
+    repeat: int | None = None,
 ) -> ReportResult:
     """Score backends against a fixture set, as `cce relevance` does; raises CceError.
 
@@ -110,24 +113,35 @@ def evaluate(
     directory  the corpus, or `store`, the path of its index; by default the corpus that the set names
     evidence   what to weigh, EvidenceOptions() for the defaults
     redact     "standard" or "strict"
+    systems    a systems file; naming it consents to running what it names
+    runs       saved runs: name -> file. With `systems` or `runs` all of these are the default backends
+    keep_going  score a case that a system fails as empty
+    repeat     how often each system is asked
     """
     from cce.measurement.metrics.catalog import metric_called
     from cce.usecases.corpora import choose_corpus
     from cce.usecases.evaluate import Plan
     from cce.usecases.evaluate import evaluate as carry_out
+    from cce.usecases.systems import SystemsChoice, open_catalogue
 
     if backends is not None and compare is not None:
         raise UsageError("backends and compare exclude each other: compare scores the two that it names")
-    names = known_names(BACKENDS, "backends", DEFAULT_BACKENDS if backends is None else backends)
-    if compare is not None:
-        names = known_names(BACKENDS, "compare", compare)
-        if len(names) != 2:
-            raise UsageError(f"compare takes two different backends, got {', '.join(names)}")
+    choice = SystemsChoice(
+        _path(systems),
+        tuple(f"{name}={os.fspath(path)}" for name, path in (runs or {}).items()),
+        is_consented=systems is not None,
+        keeps_going=keep_going,
+        repeat=repeat,
+    )
+    catalogue = open_catalogue(choice)
+    names = catalogue.chosen(*(("backends", backends) if compare is None else ("compare", compare)))
+    if compare is not None and len(names) != 2:
+        raise UsageError(f"compare takes two different backends, got {', '.join(names)}")
     if evidence is not None:
         for metric in evidence.metrics:
             metric_called(metric)  # an unknown name fails before anything is measured
     corpus = choose_corpus(_path(directory), _path(store), redact, is_cached=use_cache)
-    plan = Plan(os.fspath(fixtures), names, compare is not None, corpus, evidence)
+    plan = Plan(os.fspath(fixtures), names, compare is not None, corpus, evidence, choice, catalogue)
     evaluation = carry_out(plan, _unwatched)
     return ReportResult(evaluation.report, evaluation.notices)
 

@@ -15,6 +15,8 @@ from cce.quoting import listed, on_one_line, quoted, shown_integer
 from cce.registry import nearest_name
 
 _N_SHOWN = 12
+# A bare key with an @, as in recall@5 = 0.9, at the start of a line or in an inline table.
+_BARE_KEY_WITH_AT = r"""(?:^|[{,])[ \t]*([A-Za-z][A-Za-z0-9_]*@[A-Za-z0-9_]+)[ \t]*="""
 _TOML_PLACE = re.compile(r"(.*) \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)", re.DOTALL)
 MAX_BYTES = 1 << 20
 """More than any policy needs: the reader is Python, and takes a second for a megabyte."""
@@ -43,7 +45,7 @@ def parse_toml(raw: bytes, error: type[CceError], noun: str) -> Mapping[str, obj
             raise error(f": a key of more than {MAX_KEY_PARTS} parts, a {noun} needs no more than four")
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as exc:
-        raise error(_toml_fault(str(exc))) from exc
+        raise error(_toml_fault(str(exc)) + _quoting_hint(text, str(exc))) from exc
     except UnicodeDecodeError as exc:
         raise error(": not UTF-8, save the file as UTF-8") from exc
     except (ValueError, RecursionError) as exc:
@@ -64,6 +66,15 @@ def _toml_fault(wording: str) -> str:
         return f": no readable TOML: {on_one_line(wording)}"
     place = f":{match[2]}: column {match[3]}" if match[2] else ": at its end"
     return f"{place}: no readable TOML: {on_one_line(match[1])}"
+
+
+def _quoting_hint(text: str, wording: str) -> str:
+    """How to write the key, where the line of the fault has one with an @ and without quotes."""
+    match = _TOML_PLACE.fullmatch(wording)
+    if match is None or not match[2]:
+        return ""
+    key = re.search(_BARE_KEY_WITH_AT, text.split("\n")[int(match[2]) - 1])
+    return f'; a key with @ needs quotes, write "{on_one_line(key[1])}" = ...' if key else ""
 
 
 def field_fault(

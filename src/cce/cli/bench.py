@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import warn, write_result
-from cce.cli.options import backends_option, directory_option, parse_backends, redact_option, with_corpus
+from cce.cli.options import (
+    ASKING_OPTIONS,
+    backends_option,
+    directory_option,
+    redact_option,
+    systems_options,
+    with_corpus,
+)
 from cce.cli.paths import FILE
 from cce.cli.progress import Progress
 
 if TYPE_CHECKING:
     from cce.usecases.corpora import CorpusChoice
+    from cce.usecases.systems import SystemsChoice
 
 
 @click.command(
@@ -36,6 +44,7 @@ if TYPE_CHECKING:
     help="Timed runs, after one warm-up.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as cce.bench/v1 JSON.")
+@systems_options(ASKING_OPTIONS)
 @redact_option
 @with_corpus
 def command(
@@ -44,6 +53,7 @@ def command(
     n_runs: int,
     as_json: bool,
     corpus: CorpusChoice,
+    systems: SystemsChoice,
 ) -> None:
     """Measure time, memory and the tokens saved by reading hits instead of files.
 
@@ -84,8 +94,11 @@ def command(
     from cce.report.json.benchmark import render_benchmark_json
     from cce.report.text.benchmark import render_benchmark_text
     from cce.usecases.bench import BenchmarkPlan, run_benchmark
+    from cce.usecases.systems import open_catalogue
 
-    plan = BenchmarkPlan(fixtures, parse_backends(backends), n_runs, corpus)
+    catalogue = open_catalogue(systems)
+    names = catalogue.chosen("--backend", backends)
+    plan = BenchmarkPlan(fixtures, names, n_runs, corpus, systems, catalogue)
     with Progress() as progress:
         run = run_benchmark(plan, progress)
     for notice in run.notices:

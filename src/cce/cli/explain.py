@@ -8,12 +8,13 @@ import click
 
 from cce.cli.exits import warn, write_result
 from cce.cli.options import (
+    EXPLAINING_OPTIONS,
     backends_option,
     cache_option,
     directory_option,
-    parse_backends,
     redact_option,
     store_option,
+    systems_options,
     with_corpus,
 )
 from cce.cli.paths import FILE
@@ -21,6 +22,7 @@ from cce.cli.progress import Progress
 
 if TYPE_CHECKING:
     from cce.usecases.corpora import CorpusChoice
+    from cce.usecases.systems import SystemsChoice
 
 
 @click.command(
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 @directory_option()
 @store_option("Explain with the index in this store instead of a directory.")
 @click.option("--json", "as_json", is_flag=True, help="Print the explanation as cce.explain/v1 JSON.")
+@systems_options(EXPLAINING_OPTIONS)
 @redact_option
 @cache_option
 @with_corpus
@@ -46,6 +49,7 @@ def command(
     backends: str | None,
     as_json: bool,
     corpus: CorpusChoice,
+    systems: SystemsChoice,
 ) -> None:
     """Explain the case ID of the fixture set SET.
 
@@ -56,8 +60,11 @@ def command(
     from cce.report.json.explanation import render_explanation_json
     from cce.report.text.explanation import render_explanation_text
     from cce.usecases.explain import ExplainPlan, run_explain
+    from cce.usecases.systems import open_catalogue
 
-    plan = ExplainPlan(fixtures, case_id, parse_backends(backends), corpus)
+    catalogue = open_catalogue(systems)
+    names = catalogue.chosen("--backend", backends)
+    plan = ExplainPlan(fixtures, case_id, names, corpus, systems, catalogue)
     with Progress() as progress:
         run = run_explain(plan, progress)
     for notice in run.notices:

@@ -11,12 +11,13 @@ import click
 
 from cce.cli.exits import ExitCode, say, warn, write_result
 from cce.cli.options import (
+    ASKING_OPTIONS,
     backends_option,
     cache_option,
     directory_option,
-    parse_backends,
     redact_option,
     store_option,
+    systems_options,
     with_corpus,
 )
 from cce.cli.outputs import refuse_output, warn_of_indexed
@@ -30,6 +31,7 @@ STANDARD_STREAM = "-"
 
 if TYPE_CHECKING:
     from cce.usecases.corpora import CorpusChoice
+    from cce.usecases.systems import SystemsChoice
 
 _WRITE = click.option("--write", is_flag=True, help="Change SET instead of showing a diff.")
 
@@ -171,6 +173,7 @@ def _tell_revision(lines: Sequence[str], summary: str, diff: str | None, path: s
 @click.option(
     "-o", "--output", default="-", type=FILE, metavar="FILE", help="A new file; standard output by default."
 )
+@systems_options(ASKING_OPTIONS)
 @redact_option
 @cache_option
 @with_corpus
@@ -180,6 +183,7 @@ def draft(
     backends: str | None,
     output: str,
     corpus: CorpusChoice,
+    systems: SystemsChoice,
 ) -> None:
     """Turn real queries into drafts: cases with candidates, and no label.
 
@@ -187,8 +191,11 @@ def draft(
     queries with the same words the first is taken. Label the drafts with: cce fixtures label SET
     """
     from cce.usecases.draft import DraftPlan, run_draft
+    from cce.usecases.systems import open_catalogue
 
-    plan = DraftPlan(source, parse_backends(backends), k, corpus, output)
+    catalogue = open_catalogue(systems)
+    names = catalogue.chosen("--backend", backends)
+    plan = DraftPlan(source, names, k, corpus, output, systems, catalogue)
     if output != STANDARD_STREAM:
         refuse_output(output, "-o")
         _require_new(output)

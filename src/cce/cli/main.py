@@ -35,17 +35,24 @@ _COMMANDS = {
     "relevance": "score rankings against a labelled fixture set",
     "compare": "compare two saved reports case by case",
     "gate": "hold a ranking to a policy and a baseline",
+    "systems": "list what can be measured, and check that it answers",
     "metrics": "list the metrics and their definitions",
     "index": "keep an index beside the code",
     "search": "see what a backend answers to one query",
     "explain": "see why a case scores as it does",
     "stats": "see what a store holds and whether it is still true",
     "bench": "measure what indexing and asking cost",
+    "export": "write rankings and labels for other tools",
     "fixtures": "check, pin, re-anchor, draft and label fixture sets",
+    "import": "make fixture sets of other tools' labels",
     "schema": "print the JSON Schema of a file format",
     "cache": "see or clear what is kept between runs",
     "conformance": "write the chunk list of a directory, to compare implementations",
 }
+
+
+# Commands whose name is a word of Python.
+_MODULES = {"import": "importing"}
 
 
 @contextmanager
@@ -66,7 +73,7 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in _COMMANDS:
             return None
-        command = import_module(f"cce.cli.{cmd_name}").command
+        command = import_module(f"cce.cli.{_MODULES.get(cmd_name, cmd_name)}").command
         assert isinstance(command, click.Command)  # noqa: S101 - a promise between our own modules
         return command
 

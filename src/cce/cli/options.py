@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from cce.cli.paths import DIRECTORY, FILE
+from cce.cli.paths import DIRECTORY, FILE, NAMED_FILE
 from cce.errors import UsageError
-from cce.registry import known_names, split_names
+from cce.registry import split_names
 from cce.retrieval.backends.catalog import BACKENDS, DEFAULT_BACKENDS
+
+if TYPE_CHECKING:
+    from cce.retrieval.systems.catalogue import Catalogue
 
 _T = TypeVar("_T")
 
 
-def parse_backends(typed: str | None) -> tuple[str, ...]:
-    """Backend names from a comma list, each once, in the order typed; the default three for None."""
-    return DEFAULT_BACKENDS if typed is None else known_names(BACKENDS, "--backend", typed)
-
-
-def parse_comparison(typed: str) -> tuple[str, str]:
-    """The two backends of `--compare A,B`."""
-    names = known_names(BACKENDS, "--compare", typed)
+def parse_comparison(catalogue: Catalogue, typed: str) -> tuple[str, str]:
+    """The two systems of `--compare A,B`."""
+    names = catalogue.chosen("--compare", typed)
     if len(names) != 2:
         raise UsageError(
             f"--compare takes exactly two different backends, as in --compare bm25,hybrid; got {typed!r}"
@@ -136,6 +134,129 @@ def with_corpus(command: Callable[..., _T]) -> Callable[..., _T]:
         return command(corpus=choose_corpus(directory, store, redact, is_cached=not no_cache), **others)
 
     return with_choice
+
+
+_SYSTEMS_FILE = click.option(
+    "--systems",
+    "systems_file",
+    type=FILE,
+    metavar="FILE",
+    help="A cce.systems/v1 file of further systems; naming it here consents to running them.",
+)
+_RUNS = click.option(
+    "--run",
+    "runs",
+    multiple=True,
+    type=NAMED_FILE,
+    metavar="NAME=FILE",
+    help="A saved run as the system NAME: cce.run/v1, TREC or ranx; may be repeated.",
+)
+_KEEP_GOING = click.option(
+    "--keep-going", "keeps_going", is_flag=True, help="Score a case that a system fails as empty, and go on."
+)
+_REPEAT = click.option(
+    "--repeat",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Ask each system N times, and score the mean.",
+)
+_RUN_ORDER = click.option(
+    "--run-order",
+    metavar="rank|score",
+    help="Which column orders a TREC run in which ranks and scores disagree.",
+)
+_TIES = click.option(
+    "--ties",
+    metavar="rank|trec_eval",
+    help="How equal scores of a TREC run are ordered: by rank, the default, or as trec_eval does.",
+)
+_HOSTS = click.option(
+    "--allow-host",
+    "hosts",
+    multiple=True,
+    metavar="HOST",
+    help="Under CI: a host besides this machine that a service may be on; may be repeated.",
+)
+_RECORDS = click.option(
+    "--record",
+    "records",
+    multiple=True,
+    type=NAMED_FILE,
+    metavar="NAME=FILE",
+    help="Keep what the system NAME answers as a cce.run/v1 file; may be repeated.",
+)
+_RESUME = click.option(
+    "--resume", "resumes", is_flag=True, help="With --record: ask only what FILE.part does not hold."
+)
+_CONSENT = click.option(
+    "--run-systems", "is_consented", is_flag=True, help="Run what the policy's systems file names."
+)
+_PRICE = click.option(
+    "--price",
+    metavar="query=4,pair=1.5",
+    help="What a query, a scored pair and 1,000 tokens (ktoken) cost, for systems without a price.",
+)
+
+ASKING_OPTIONS = (_SYSTEMS_FILE, _HOSTS)
+"""For commands that ask one query after the other."""
+
+EXPLAINING_OPTIONS = (_SYSTEMS_FILE, _RUNS, _RUN_ORDER, _TIES, _HOSTS)
+"""For commands that ask a query of a set."""
+
+SCORING_OPTIONS = (
+    *(_SYSTEMS_FILE, _RUNS, _KEEP_GOING, _REPEAT, _RUN_ORDER, _TIES, _RECORDS, _RESUME, _PRICE, _HOSTS),
+)
+"""For commands that score the cases of a set."""
+
+GATE_OPTIONS = (*(_CONSENT, _RUNS, _KEEP_GOING, _REPEAT, _RUN_ORDER, _TIES, _RECORDS, _RESUME, _HOSTS),)
+"""For the gate, whose policy names the systems file."""
+
+
+def systems_options(
+    options: Sequence[Callable[[Callable[..., _T]], Callable[..., _T]]],
+) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
+    """Give a command these options; it receives them as `systems: SystemsChoice`."""
+
+    def decorate(command: Callable[..., _T]) -> Callable[..., _T]:
+        @functools.wraps(command)
+        def with_choice(
+            *,
+            systems_file: str | None = None,
+            runs: tuple[str, ...] = (),
+            is_consented: bool = False,
+            keeps_going: bool = False,
+            repeat: int | None = None,
+            run_order: str | None = None,
+            ties: str | None = None,
+            hosts: tuple[str, ...] = (),
+            records: tuple[str, ...] = (),
+            resumes: bool = False,
+            price: str | None = None,
+            **others: object,
+        ) -> _T:
+            from cce.usecases.systems import SystemsChoice, parse_order, parse_price
+
+            if resumes and not records:
+                raise UsageError("--resume goes on with a --record NAME=FILE, name it")
+            choice = SystemsChoice(
+                systems_file,
+                runs,
+                is_consented or systems_file is not None,
+                hosts,
+                parse_order(run_order, ties),
+                keeps_going,
+                repeat,
+                parse_price(price),
+                records,
+                resumes,
+            )
+            return command(systems=choice, **others)
+
+        for option in reversed(options):
+            with_choice = option(with_choice)
+        return with_choice
+
+    return decorate
 
 
 _EVIDENCE_OPTIONS = (

@@ -57,3 +57,5 @@ class FormatAndPath(PathType):
 
 FILE = PathType("file")
 DIRECTORY = PathType("dir")
+NAMED_FILE = FormatAndPath(tuple)
+"""`NAME=FILE`, where the name is the user's own."""

@@ -8,14 +8,15 @@ import click
 
 from cce.cli.exits import warn
 from cce.cli.options import (
+    SCORING_OPTIONS,
     backends_option,
     cache_option,
     directory_option,
     evidence_options,
-    parse_backends,
     parse_comparison,
     redact_option,
     store_option,
+    systems_options,
     with_corpus,
 )
 from cce.cli.paths import FILE
@@ -33,6 +34,7 @@ from cce.errors import UsageError
 if TYPE_CHECKING:
     from cce.domain.evidence import EvidenceOptions
     from cce.usecases.corpora import CorpusChoice
+    from cce.usecases.systems import SystemsChoice
 
 
 @click.command(
@@ -44,7 +46,9 @@ if TYPE_CHECKING:
     "  cce relevance eval/code.jsonl --compare bm25,hybrid\n"
     "  cce relevance eval/code.jsonl --compare bm25,hybrid --evidence --metrics mrr\n"
     "  cce relevance eval/code.jsonl --json > report.json\n"
-    "  cce relevance eval/code.jsonl --evidence --report html=report.html",
+    "  cce relevance eval/code.jsonl --evidence --report html=report.html\n"
+    "  cce relevance eval/code.jsonl --systems systems.toml --compare bm25,mine\n"
+    "  cce relevance eval/code.jsonl --run mine=runs/mine.jsonl",
 )
 @click.argument("fixtures", type=FILE, metavar="FIXTURES")
 @directory_option()
@@ -56,6 +60,8 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the report as cce.relevance.report/v2 JSON.")
 @report_option
 @evidence_options
+@systems_options(SCORING_OPTIONS)
+@click.option("--no-corpus", "without_corpus", is_flag=True, help="Score saved runs by the labels alone.")
 @redact_option
 @cache_option
 @with_corpus
@@ -67,6 +73,8 @@ def command(
     as_json: bool,
     reports: tuple[str, ...],
     evidence: EvidenceOptions | None,
+    systems: SystemsChoice,
+    without_corpus: bool,
 ) -> None:
     """Score how well backends rank the labelled queries of FIXTURES.
 
@@ -83,17 +91,22 @@ def command(
         raise UsageError(
             "--backend and --compare exclude each other: --compare scores the two backends it names"
         )
-    names = parse_backends(backends) if comparison is None else parse_comparison(comparison)
-
     from cce.domain.full_report import FullReport
     from cce.report.catalog import RENDERERS, WITH_DRILLDOWN
     from cce.usecases.corpora import corpus_directories
     from cce.usecases.evaluate import Plan, evaluate
+    from cce.usecases.systems import input_files, open_catalogue
 
+    catalogue = open_catalogue(systems)
+    names = (
+        catalogue.chosen("--backend", backends)
+        if comparison is None
+        else parse_comparison(catalogue, comparison)
+    )
     files = parse_report_files(reports, RENDERERS, as_json=as_json)
-    plan = Plan(fixtures, names, comparison is not None, corpus, evidence)
+    plan = Plan(fixtures, names, comparison is not None, corpus, evidence, systems, catalogue, without_corpus)
     has_drilldown = any(file.format in WITH_DRILLDOWN for file in files)
-    inputs = {"fixture set": fixtures, "store": corpus.store}
+    inputs = {"fixture set": fixtures, "store": corpus.store, **input_files(catalogue)}
     require_apart(files, inputs, lambda: corpus_directories(corpus, fixtures))
     with Progress() as progress:
         evaluation = evaluate(plan, progress, has_drilldown=has_drilldown)
@@ -102,4 +115,4 @@ def command(
     full = FullReport(evaluation.report, fixtures, evaluation.cases, command=typed_command())
     full = full._replace(warnings=evaluation.notices)
     write_reports([(file, RENDERERS[file.format](full)) for file in files])
-    warn_of_indexed_reports(evaluation.report.corpus if corpus.store is None else None, files)
+    warn_of_indexed_reports(evaluation.directory, files)

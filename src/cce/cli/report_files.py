@@ -26,7 +26,7 @@ from cce.report.catalog import MARKS
 STANDARD_OUTPUT = "-"
 
 # Options that decide where a report goes or what else is written: the report does not depend on them.
-_ELSEWHERE = frozenset({"reports", "as_json", "is_accepting", "no_cache"})
+_ELSEWHERE = frozenset({"reports", "as_json", "is_accepting", "no_cache", "records", "resumes"})
 
 _T = TypeVar("_T")
 

@@ -18,7 +18,8 @@ def command(name: str) -> None:
     """Print the JSON Schema NAME, for editors and other programs.
 
     NAME is `fixtures` (one line of a cce.relevance/v1 set), `report` (what cce relevance --json
-    prints) or `gate` (a cce.gate/v1 policy, which editors check as TOML).
+    prints), `gate` (a cce.gate/v1 policy, which editors check as TOML), `systems` (a cce.systems/v1 file,
+    also TOML) or `run` (one line of a cce.run/v1 file).
     """
     from cce.registry import unknown_name
     from cce.schemas import FORMATS, shipped_schema

@@ -12,12 +12,13 @@ import click
 
 from cce.cli.exits import say, warn, write_result
 from cce.cli.options import (
+    ASKING_OPTIONS,
     NamingOption,
     cache_option,
     directory_option,
-    parse_backends,
     redact_option,
     store_option,
+    systems_options,
     with_corpus,
 )
 from cce.cli.progress import Progress
@@ -28,6 +29,7 @@ from cce.tokens import tokenize
 if TYPE_CHECKING:
     from cce.usecases.corpora import CorpusChoice
     from cce.usecases.search import SearchRun
+    from cce.usecases.systems import SystemsChoice
 
 Paint = Callable[[str], str]
 
@@ -46,10 +48,8 @@ Paint = Callable[[str], str]
 @click.option(
     "--backend",
     cls=NamingOption,
-    default="hybrid",
-    show_default=True,
     metavar="NAME",
-    help="How to rank: {backends}.",
+    help="What ranks, hybrid by default: {backends}, or a system of the file.",
 )
 @click.option(
     "--top-k",
@@ -64,30 +64,34 @@ Paint = Callable[[str], str]
     "--no-graph", is_flag=True, help="Leave out what hybrid adds from files that import each other."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
+@systems_options(ASKING_OPTIONS)
 @redact_option
 @cache_option
 @with_corpus
 def command(
     query: str,
-    backend: str,
+    backend: str | None,
     k: int,
     no_graph: bool,
     as_json: bool,
     corpus: CorpusChoice,
+    systems: SystemsChoice,
 ) -> None:
     """Rank the chunks of a store, or of a directory, for QUERY.
 
     Without a store the directory is indexed in memory, and nothing is written.
     """
-    names = parse_backends(backend)
-    if len(names) > 1:
+    if backend is not None and "," in backend:
         raise UsageError(f"--backend takes one name here, got {backend!r}")
 
     from cce.report.json.listings import render_search_json
     from cce.report.text.listings import render_search_text
     from cce.usecases.search import SearchPlan, run_search
+    from cce.usecases.systems import open_catalogue
 
-    plan = SearchPlan(query, names[0], k, not no_graph, corpus)
+    catalogue = open_catalogue(systems)
+    name = catalogue.chosen_one(backend)
+    plan = SearchPlan(query, name, k, not no_graph, corpus, systems, catalogue)
     with Progress() as progress:
         run = run_search(plan, progress)
     _say_where(run, corpus)

@@ -16,7 +16,8 @@ class Case(NamedTuple):
     """One labelled query: `line` is where it stands in its file, `grades` maps anchor texts to 1..3.
 
     `pins` maps anchor texts to 16 hex digits over the text that each was made for; `scope` names the scope of
-    the systems file that its results are limited to.
+    the systems file that its results are limited to; `irrelevant` has places that somebody judged not to
+    answer.
     """
 
     id: str
@@ -30,11 +31,18 @@ class Case(NamedTuple):
     note: str | None = None
     pins: Mapping[str, str] = _NO_PINS
     scope: str | None = None
+    irrelevant: tuple[Anchor, ...] = ()
 
     @property
     def is_ranged(self) -> bool:
         """Whether any anchor names lines, so that token spans are scored."""
         return any(anchor.lines is not None for anchor in self.anchors)
+
+    @property
+    def forbidden(self) -> tuple[Anchor, ...]:
+        """The irrelevant places without those that are expected too: these count as relevant."""
+        expected = {anchor[1:] for anchor in self.anchors}
+        return tuple(place for place in self.irrelevant if place[1:] not in expected)
 
 
 class FixtureSet(NamedTuple):

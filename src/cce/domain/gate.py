@@ -17,10 +17,11 @@ _NO_LIMITS: Mapping[str, float] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Metric -> the least mean, and metric -> the largest fall of the mean against the baseline."""
+    """Limits of the means by metric: the least, the largest, and the largest fall against the baseline."""
 
     floor: Mapping[str, float] = field(default_factory=lambda: _NO_LIMITS)
     drop: Mapping[str, float] = field(default_factory=lambda: _NO_LIMITS)
+    ceiling: Mapping[str, float] = field(default_factory=lambda: _NO_LIMITS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ class Rule(StrEnum):
     CRITICAL_MISSED = "critical-missed"
     CRITICAL_RECALL = "critical-recall"
     FLOOR = "floor"
+    CEILING = "ceiling"
     DROP = "drop"
     REGRESSED = "regressed"
     MORE_WORSE = "more-worse"

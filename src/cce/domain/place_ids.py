@@ -67,9 +67,9 @@ def _readings(docid: str, pattern: str) -> Iterator[DocumentPlace]:
 def file_name(document: str, *, is_without_case: bool = False) -> str:
     """The id of a document as the name of a file in a folder, the same on every system; `%XX` for the rest.
 
-    is_without_case  without capitals too, for ids that differ in their case alone
+    is_without_case  without capitals and letters beyond ASCII, for ids that differ in their case alone
     """
-    unsafe = _UNSAFE_NAME + ("A-Z" if is_without_case else "")
+    unsafe = _UNSAFE_NAME + ("A-Z\x80-\U0010ffff" if is_without_case else "")
     return re.sub(rf"^\.|\.$|[{unsafe}]", lambda found: percent_encoded(found[0]), document)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from cce.domain.redaction import Redaction
@@ -10,6 +12,9 @@ from cce.domain.scores import BackendScore
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison
     from cce.domain.evidence import Evidence
+
+
+_NOTHING: Mapping[str, Mapping[str, object]] = MappingProxyType({})
 
 
 class SavedPair(NamedTuple):
@@ -28,7 +33,9 @@ class Report(NamedTuple):
     """What was measured: `corpus` as the user named it, one score per backend in report order.
 
     `saved` is set where the figures come from two reports; their six decimals are all there is.
-    `redaction` is what the text went through.
+    `redaction` is what the text went through. `notes` are what the reader should know of the systems, where
+    they were asked for; `systems` maps those that are more than a bare name to what they are. `figures` names
+    the metrics beside those of every report whose figures a saved report keeps for each case.
     """
 
     corpus: str
@@ -39,3 +46,6 @@ class Report(NamedTuple):
     evidence: Evidence | None = None
     saved: SavedPair | None = None
     redaction: Redaction = Redaction.STANDARD
+    notes: tuple[str, ...] = ()
+    systems: Mapping[str, Mapping[str, object]] = _NOTHING
+    figures: tuple[str, ...] = ()

@@ -55,12 +55,14 @@ class Run(NamedTuple):
 
     has_docids  each result has as its path a document id as written, which may be a place such as `a.py@3-9`
     facts       the header: what was recorded of the system
+    order       how the results were put in order; None where they stand as the system returned them
     """
 
     path: str
     answers: Mapping[str, Sequence[RunAnswer]]
     has_docids: bool = False
     facts: Mapping[str, object] = _NO_FACTS
+    order: RunOrder | None = None
 
 
 class Documents(Sequence[OutsideResult]):

@@ -5,6 +5,7 @@ Values only: a systems file is read in `retrieval.systems`, and what a table des
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -13,6 +14,17 @@ from typing import Any, Literal, NamedTuple
 from cce.domain.scope import Scope
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+NAME = r"[A-Za-z0-9._-]{1,64}"
+"""What a system and a scope may be called."""
+
+NAME_RULE = "a name has 1 to 64 ASCII letters, digits, dots, dashes or underscores"
+
+
+def is_system_name(name: str) -> bool:
+    """Whether a system or a scope may be called `name`."""
+    return re.fullmatch(NAME, name) is not None
+
 
 Filter = Literal["before", "after"]
 """Whether a scope limits what is ranked, or drops results from what was ranked without it."""
@@ -115,6 +127,14 @@ class SystemTable:
     def runs_code(self) -> bool:
         """Whether opening it starts a program, calls a service or imports an object."""
         return isinstance(self.source, Program | Service | PythonObject)
+
+
+class SystemEntry(NamedTuple):
+    """A row of the list of systems: `origin` is a package, a systems file or the option."""
+
+    name: str
+    kind: str
+    origin: str
 
 
 @dataclass(frozen=True, slots=True)

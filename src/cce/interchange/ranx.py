@@ -26,7 +26,7 @@ def parse_ranx_run(raw: bytes, path: str, order: RunOrder) -> Run:
     except JsonError as exc:
         raise OutsideSystemError(f"{on_one_line(path)}: {exc}") from exc
     answers = {query: (RunAnswer(0, _documents(scores, order)),) for query, scores in queries.items()}
-    return Run(path, answers, has_docids=True)
+    return Run(path, answers, has_docids=True, order=order)
 
 
 def parse_ranx(raw: bytes) -> dict[str, dict[str, float]]:

@@ -7,19 +7,20 @@ read again by hand, for a message that says what to write.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NoReturn, overload
 
 import msgspec
 
-from cce.domain.outside import FailedAnswer, OutsideResult
+from cce.domain.outside import Answer, FailedAnswer, OutsideResult, Question
 from cce.domain.run import Run, RunAnswer, RunScope
 from cce.errors import JsonError, OutsideSystemError
+from cce.interchange.run_schema import SCHEMA
 from cce.quoting import on_one_line, quoted, shown_integer
 from cce.strict_json import parse_json
 from cce.tokens import WHITE_SPACE
 
-SCHEMA = "cce.run/v1"
 _HEADER = '{"schema": "cce.run/v1", "system": "mine"}'
 _MAX_LINE = 2**53  # what a float holds exactly; far above any file
 
@@ -70,6 +71,39 @@ def parse_recorded_run(lines: Iterable[bytes], path: str) -> Run:
     return Run(path, answers, facts=reader.facts)
 
 
+def render_header(system: str, facts: Mapping[str, object]) -> bytes:
+    """The first line of a run of `system`, with its line end; a fact that is None is left out."""
+    known = {key: value for key, value in facts.items() if value is not None}
+    return _rendered({"schema": SCHEMA, "system": system, **known})
+
+
+def render_answer(question: Question, answer: Answer) -> bytes:
+    """The line that records what a question was answered, with its line end."""
+    line: dict[str, object] = {"id": question.id, "k": question.k, "query": question.text}
+    if question.repeat:
+        line["repeat"] = question.repeat
+    scope = question.scope
+    if scope is not None:
+        limits = {"include": scope.include, "exclude": scope.exclude}
+        line["scope"] = _known({"name": scope.name, **limits})
+        line |= _known({"tenant": scope.tenant})
+    if isinstance(answer, FailedAnswer):
+        line["error"] = _known({"code": answer.code, "message": answer.message})
+    else:
+        line["results"] = [_known(result._asdict()) for result in answer]
+    return _rendered(line)
+
+
+def _known(fields: Mapping[str, object]) -> dict[str, object]:
+    return {key: value for key, value in fields.items() if value is not None}
+
+
+def _rendered(record: Mapping[str, object]) -> bytes:
+    # A path that is not UTF-8 has no JSON that a strict reader takes: its bytes become question marks.
+    text = json.dumps(record, ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "replace") + b"\n"
+
+
 class _Reader:
     """What the lines so far hold."""
 
@@ -94,7 +128,7 @@ class _Reader:
                 return
             _explain(line, str(exc))
         answer = _answer(entry, number)
-        asked = (entry.id, answer.k, answer.repeat, answer.scope, answer.tenant)
+        asked = (entry.id, *answer[2:])
         first = self._asked.setdefault(asked, number)
         if first != number:
             raise JsonError(f"query {quoted(entry.id)} is in line {first} already, leave one of them")

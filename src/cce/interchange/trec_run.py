@@ -40,7 +40,7 @@ def parse_trec_run(lines: Iterable[bytes], path: str, order: RunOrder) -> Run:
     for query, rows in _rows_by_query(lines, path).items():
         place = f"{on_one_line(path)}:{rows.lines[0]}"
         answers[_text(query, place)] = RunAnswer(rows.lines[0], _documents(rows, path, order))
-    return Run(path, {query: (answer,) for query, answer in answers.items()}, has_docids=True)
+    return Run(path, {query: (answer,) for query, answer in answers.items()}, has_docids=True, order=order)
 
 
 def _rows_by_query(lines: Iterable[bytes], path: str) -> dict[bytes, _Rows]:

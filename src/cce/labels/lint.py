@@ -71,6 +71,7 @@ class Linter:
             self._repeated_id(case),
             self._wordless_query(case),
             self._repeated_anchors(case),
+            self._contradictions(case),
             self._unmatched_anchors(case, matched),
             self._stale_pins(case, line),
             self._broad_anchors(case, matched),
@@ -105,6 +106,13 @@ class Linter:
             if n > 1:
                 message = f"{quoted(anchor.text)} stands {n} times in expected and counts as often, keep one"
                 yield _finding("error", "repeated-anchor", case, message, anchor)
+
+    def _contradictions(self, case: Case) -> Iterator[Finding]:
+        expected = {anchor[1:] for anchor in case.anchors}
+        for place in dict.fromkeys(case.irrelevant):
+            if place[1:] in expected:
+                message = f"{quoted(place.text)} stands in expected and in irrelevant, and counts as relevant"
+                yield _finding("error", "contradiction", case, f"{message}: remove it from one", place)
 
     def _unmatched_anchors(self, case: Case, matched: Sequence[IntVector]) -> Iterator[Finding]:
         for anchor, positions in _once(case, matched):

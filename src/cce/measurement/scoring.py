@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from cce.domain.case import Case, FixtureSet
+from cce.domain.case import FixtureSet
 from cce.domain.ranking import Chunk, Ranking
 from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, Column, defined
 from cce.errors import UsageError
 from cce.measurement.matching.matcher import Matcher
+from cce.measurement.matching.matches import CaseMatch
 from cce.measurement.matching.scoping import ScopedCase
 from cce.measurement.matching.spans import LineWeights
 from cce.measurement.metrics.catalog import CATALOG, Metric, metric_called
@@ -36,36 +37,74 @@ class SetScorer:
         is_ranged = any(case.is_ranged for case in fixtures.cases)
         reported = (*METRICS, *TOKEN_METRICS) if is_ranged else METRICS
         self._metrics = [metric_called(name) for name in dict.fromkeys((*reported, *metrics))]
-        self._needs_ideal = any(metric.needs_index for metric in self._metrics)
-        self._ideals = [self._ideal(case) for case in fixtures.cases]
+        # None stands for the case's own k, which every report needs; only cut-offs of these ask for more.
+        self._cutoffs = tuple(dict.fromkeys(metric.cutoff for metric in self._metrics))
+        self._deepest = max(cutoff or 0 for cutoff in self._cutoffs)
+        self._has_judgments = any(metric.needs_judgments for metric in self._metrics)
+        self._needs_ideal = any(metric.needs_ideal for metric in self._metrics)
+        self._ideals = [self._ideal(ScopedCase(case)) for case in fixtures.cases]
 
     def score(
-        self, backend: str, rankings: Sequence[Ranking], scoped: Sequence[ScopedCase] | None = None
+        self,
+        backend: str,
+        rankings: Sequence[Ranking],
+        deep: Sequence[Ranking] | None = None,
+        scoped: Sequence[ScopedCase] | None = None,
     ) -> BackendScore:
         """Score one ranking per case, in case order; an empty ranking scores 0 and counts in the means.
 
+        deep    the rankings for the largest cut-off, read by each `NAME@K` whose K exceeds the case's k; None
+                where there is no such metric
         scoped  the cases as scopes leave them, in case order; None without a scope. One without an anchor
                 scores 0 in METRICS and has no other figure
         """
         cases = self._fixtures.cases
         columns: list[list[float | None]] = [[] for _ in self._metrics]
         ranks: list[int | None] = []
-        ideals = self._ideals if scoped is None else [self._ideal(*each) for each in scoped]
-        asked = map(ScopedCase, cases) if scoped is None else scoped
-        for (case, allowed), ranking, ideal in zip(asked, rankings, ideals, strict=True):
-            match = self.matcher.match(case, ranking, ideal, allowed) if case.anchors else None
-            ranks.append(None if match is None else first_relevant_rank(match))
+        ideals = self._ideals if scoped is None else list(map(self._ideal, scoped))
+        asked = list(map(ScopedCase, cases)) if scoped is None else scoped
+        # A deep ranking that nobody asked for is never read.
+        for each, ranking, deeper, ideal in zip(asked, rankings, deep or rankings, ideals, strict=True):
+            matches = self._matches(each, ranking, deeper, ideal) if each.case.anchors else None
+            ranks.append(None if matches is None else first_relevant_rank(matches[None]))
             for metric, column in zip(self._metrics, columns, strict=True):
-                column.append(_without_anchors(metric) if match is None else metric.figure(match))
+                column.append(
+                    _without_anchors(metric) if matches is None else metric.figure(matches[metric.cutoff])
+                )
         named = {metric.name: tuple(column) for metric, column in zip(self._metrics, columns, strict=True)}
         return summarize(backend, [case.id for case in cases], [case.k for case in cases], ranks, named)
 
-    def _ideal(self, case: Case, allowed: frozenset[int] | None = None) -> tuple[int, ...]:
-        return self.matcher.ideal(case, allowed) if self._needs_ideal else ()
+    def _ideal(self, scoped: ScopedCase) -> tuple[int, ...]:
+        """The ideal for the case's k or the largest cut-off, whichever is more."""
+        if not self._needs_ideal:
+            return ()
+        case = scoped.case._replace(k=max(scoped.case.k, self._deepest))
+        return self.matcher.ideal(case, scoped.allowed)
+
+    def _matches(
+        self, scoped: ScopedCase, ranking: Ranking, deeper: Ranking, ideal: Sequence[int]
+    ) -> Mapping[int | None, CaseMatch]:
+        """The match for each cut-off; None stands for the case's own k."""
+        case = scoped.case
+        matches: dict[int | None, CaseMatch] = {None: self._match(scoped, ranking, ideal)}
+        for cutoff in self._cutoffs:
+            if cutoff is not None:
+                cut = scoped._replace(case=case._replace(k=cutoff))
+                matches[cutoff] = self._match(cut, deeper if cutoff > case.k else ranking, ideal)
+        return matches
+
+    def _match(self, scoped: ScopedCase, ranking: Ranking, ideal: Sequence[int]) -> CaseMatch:
+        """The match of the first k results; `ideal` may be deeper."""
+        case, allowed = scoped
+        match = self.matcher.match(case, ranking, tuple(ideal[: case.k]), allowed)
+        if not self._has_judgments:
+            return match
+        forbidden = self.matcher.match(case._replace(anchors=case.forbidden), ranking, (), allowed).matches
+        return match._replace(irrelevant=tuple(map(bool, forbidden)))
 
     def most_ndcg_of_whole_files(self) -> float | None:
         """The mean ndcg of a system that returns the best files whole; None where there is no index."""
-        from cce.measurement.matching.matches import CaseMatch, anchor_grades
+        from cce.measurement.matching.matches import anchor_grades
         from cce.measurement.metrics.graded import ndcg
 
         if self.matcher.has_no_corpus:

@@ -7,12 +7,13 @@ reader; a test compares them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
 from cce.json_text import dump_json
 
-FORMATS = ("fixtures", "report", "gate")
+FORMATS = ("fixtures", "report", "gate", "systems", "run")
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -30,8 +31,17 @@ def generated_schema(name: str) -> str:
 
 def _generate(name: str) -> dict[str, Any]:
     # Only the test that compares the files generates schemas.
+    from cce.interchange.run_schema import run_line_schema
     from cce.measurement.fixtures.schema import fixture_line_schema
     from cce.measurement.gate.policy import policy_schema
     from cce.measurement.reports.model import report_schema
+    from cce.retrieval.systems.tables import systems_schema
 
-    return {"fixtures": fixture_line_schema, "report": report_schema, "gate": policy_schema}[name]()
+    generators: dict[str, Callable[[], dict[str, Any]]] = {
+        "fixtures": fixture_line_schema,
+        "report": report_schema,
+        "gate": policy_schema,
+        "systems": systems_schema,
+        "run": run_line_schema,
+    }
+    return generators[name]()

@@ -14,7 +14,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from cce.domain.benchmark import BackendBenchmark, Benchmark, Latency, Spread, TokenSaving
@@ -25,11 +25,19 @@ from cce.errors import CorpusError
 from cce.measurement.fixtures.reading import read_fixture_set
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.indexing.index import Index, SegmentIndex
-from cce.retrieval.systems.opening import System, open_system
+from cce.retrieval.systems.catalogue import Catalogue
 from cce.tokens import estimate_tokens, tokenize
 from cce.usecases.corpora import NO_CHOICE, CorpusChoice, corpus_of, open_corpus
 from cce.usecases.evaluate import all_notices
+from cce.usecases.ranking import Ranker, rankers
 from cce.usecases.scopes import CaseScopes
+from cce.usecases.systems import (
+    BUILT_IN_SYSTEMS,
+    Surroundings,
+    SystemsChoice,
+    opened,
+    require_askable,
+)
 
 N_WARM_UPS = 1
 # Of 100 queries the 95th percentile leaves out the five slowest.
@@ -52,6 +60,8 @@ class BenchmarkPlan:
     backends: tuple[str, ...]
     n_runs: int
     corpus: CorpusChoice = NO_CHOICE
+    systems: SystemsChoice = BUILT_IN_SYSTEMS
+    catalogue: Catalogue = field(default_factory=Catalogue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,26 +184,30 @@ def _peak_by_usage() -> int | None:
 
 def _ask(plan: BenchmarkPlan, fixtures: FixtureSet | None, corpus: str, progress: ProgressCallback) -> _Asked:
     """Index, then rank every query on every backend: once to warm up, then in `n_runs` timed runs."""
+    for name in plan.backends:
+        require_askable(plan.catalogue, name, "bench")
     indexed = open_corpus(plan.corpus, corpus, progress)
     index = indexed.index
-    questions = _questions(indexed, fixtures)
-    systems = [open_system(name, index) for name in plan.backends]
-    passes = {system.name: list(_answers(system, questions, progress)) for system in systems}
-    n_peak_bytes = peak_memory()
-    backends = []
-    for system in systems:
-        runs = [[t for t, _ in _answers(system, questions, progress)] for _ in range(plan.n_runs)]
-        first_pass = passes[system.name]
-        saving = token_saving((ranking for _, ranking in first_pass), index)
-        backends.append(BackendBenchmark(system.name, _latency(first_pass[0][0], runs), saving))
+    questions = _questions(plan, indexed, fixtures)
+    with opened(plan.systems, plan.catalogue, plan.backends, Surroundings(index)) as systems:
+        asked = rankers(systems, plan.backends, index)
+        passes = {ranker.name: list(_answers(ranker, questions, progress)) for ranker in asked}
+        n_peak_bytes = peak_memory()
+        backends = []
+        for ranker in asked:
+            runs = [[t for t, _ in _answers(ranker, questions, progress)] for _ in range(plan.n_runs)]
+            first_pass = passes[ranker.name]
+            saving = token_saving((ranking for _, ranking in first_pass), index)
+            backends.append(BackendBenchmark(ranker.name, _latency(first_pass[0][0], runs), saving))
+        told = systems.notices()
     sizes = (len(index.file_tokens), len(index.chunks), _text_size(index))
     notices = indexed.notices if fixtures is None else all_notices(fixtures, indexed)
-    return _Asked(sizes, len(questions), n_peak_bytes, tuple(backends), notices)
+    return _Asked(sizes, len(questions), n_peak_bytes, tuple(backends), (*notices, *told))
 
 
-def _questions(indexed: IndexedCorpus, fixtures: FixtureSet | None) -> list[BenchQuery]:
+def _questions(plan: BenchmarkPlan, indexed: IndexedCorpus, fixtures: FixtureSet | None) -> list[BenchQuery]:
     if fixtures is not None:
-        scopes = CaseScopes({}, indexed.index)
+        scopes = CaseScopes(plan.catalogue.scopes, indexed.index, plan.catalogue.path)
         scopes.require_known(fixtures)
         return [BenchQuery(case.query, case.k, scopes.allowed(case)) for case in fixtures.cases]
     questions = made_questions(indexed.index.chunks)
@@ -208,17 +222,17 @@ def _name(content: bytes) -> str:
 
 
 def _answers(
-    system: System, questions: Sequence[BenchQuery], progress: ProgressCallback
+    ranker: Ranker, questions: Sequence[BenchQuery], progress: ProgressCallback
 ) -> Iterator[tuple[float, Ranking]]:
     """Seconds and ranking of each question."""
     for n_done, question in enumerate(questions):
-        progress(f"{system.name}: timed", n_done, len(questions), "queries")
-        yield _timed(_answer, system, question)
+        progress(f"{ranker.name}: timed", n_done, len(questions), "queries")
+        yield _timed(_answer, ranker, question)
 
 
-def _answer(system: System, question: BenchQuery) -> Ranking:
+def _answer(ranker: Ranker, question: BenchQuery) -> Ranking:
     # A new query each time: a query keeps what was computed for it.
-    return system.rank(Query(question.text, question.allowed), question.k)
+    return ranker.rank(Query(question.text).within(question.allowed), question.k)
 
 
 def _timed(call: Callable[..., _T], *arguments: object) -> tuple[float, _T]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cce.domain.query import Query
@@ -14,14 +15,17 @@ from cce.quoting import on_one_line
 from cce.retrieval.corpus.membership import notices_of_read
 from cce.retrieval.indexing.directory import ProgressCallback
 from cce.retrieval.indexing.index import Index
-from cce.retrieval.systems.opening import open_system
+from cce.retrieval.systems.catalogue import Catalogue
 from cce.usecases.corpora import CorpusChoice, corpus_of, likely_secrets, open_corpus
+from cce.usecases.ranking import Ranker, rankers
+from cce.usecases.systems import BUILT_IN_SYSTEMS, Surroundings, SystemsChoice, opened, require_askable
 
 STANDARD_STREAM = "-"
 """Standard input as a source, standard output as an output."""
 
 
-class DraftPlan(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DraftPlan:
     """Where the queries come from, what ranks them, and the file that the drafts are for."""
 
     source: str
@@ -29,6 +33,8 @@ class DraftPlan(NamedTuple):
     k: int
     corpus: CorpusChoice
     output: str = STANDARD_STREAM
+    systems: SystemsChoice = BUILT_IN_SYSTEMS
+    catalogue: Catalogue = field(default_factory=Catalogue)
 
 
 class DraftRun(NamedTuple):
@@ -42,6 +48,8 @@ class DraftRun(NamedTuple):
 
 def run_draft(plan: DraftPlan, raw: bytes, progress: ProgressCallback) -> DraftRun:
     """Carry out `plan` for the queries that `raw` spells; raises CceError."""
+    for name in plan.backends:
+        require_askable(plan.catalogue, name, "fixtures draft")
     queries = parse_queries(raw, plan.source)
     if not queries.texts:
         raise UsageError(f"{on_one_line(plan.source)}: no query with a token, write one query per line")
@@ -49,29 +57,35 @@ def run_draft(plan: DraftPlan, raw: bytes, progress: ProgressCallback) -> DraftR
     indexed = open_corpus(plan.corpus, place, progress)
     # A store does not say where its directory is, and a wrong place would show a judge the wrong text.
     corpus = _relative(place, plan.output) if indexed.is_directory else None
-    pools = pool_candidates(queries.texts, indexed.index, plan.backends, plan.k, progress)
-    text = render_drafts(queries.texts, pools, plan.k, corpus)
+    index = indexed.index
+    with opened(plan.systems, plan.catalogue, plan.backends, Surroundings(index)) as systems:
+        asked = rankers(systems, plan.backends, index)
+        pools = pool_candidates(queries.texts, index, asked, plan.k, progress)
+        text = render_drafts(queries.texts, pools, plan.k, corpus)
+        told = systems.notices()
     read = {} if plan.source == STANDARD_STREAM else {plan.source: "file of queries"}
-    notices = (*indexed.notices, *notices_of_read(indexed, read), *likely_secrets(indexed))
+    notices = (*indexed.notices, *told, *notices_of_read(indexed, read), *likely_secrets(indexed))
     return DraftRun(text, queries, place if indexed.is_directory else None, notices)
 
 
 def pool_candidates(
-    queries: Sequence[str], index: Index, backends: Sequence[str], k: int, progress: ProgressCallback
+    queries: Sequence[str], index: Index, asked: Sequence[Ranker], k: int, progress: ProgressCallback
 ) -> Iterator[list[PooledChunk]]:
-    """For each query the first `k` chunks of every backend, each chunk once, in the order of the index."""
-    systems = [open_system(name, index) for name in backends]
+    """For each query the first `k` results of every system, each place once, in the order of the index.
+
+    A result outside of the corpus, or without lines, is no candidate.
+    """
     positions = {chunk.chunk_id: position for position, chunk in enumerate(index.chunks)}
     for n_done, text in enumerate(queries):
         progress("drafting", n_done, len(queries), "queries")
         query = Query(text)
         found: dict[Hashable, list[str]] = {}
         chunks: dict[Hashable, Chunk | Location] = {}
-        for system in systems:
-            for hit in _shown(system.rank(query, k), index):
+        for ranker in asked:
+            for hit in _shown(ranker.rank(query, k), index):
                 name = _name(hit.chunk)
                 chunks[name] = hit.chunk
-                found.setdefault(name, []).append(system.name)
+                found.setdefault(name, []).append(ranker.name)
         places = {name: _place_in(index, positions, chunk) for name, chunk in chunks.items()}
         pool = sorted(chunks, key=places.__getitem__)
         yield [PooledChunk(chunks[name], tuple(found[name])) for name in pool]

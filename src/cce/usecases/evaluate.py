@@ -1,26 +1,28 @@
 """The bridge between the wings, and the whole story: index, rank, score, compare.
 
 fixture set ──┐
-corpus ──> index ──> rankings per backend ──> scores ──> comparison ──> report
+corpus ──> index ──> rankings per system ──> scores ──> comparison ──> report
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from cce.domain.case import Case, FixtureSet
-from cce.domain.query import Query
+from cce.domain.case import FixtureSet
 from cce.domain.ranking import Ranking
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
-from cce.measurement.fixtures.notices import notices
+from cce.measurement.fixtures.notices import notices, set_notices
 from cce.measurement.fixtures.reading import read_fixture_set
+from cce.measurement.matching.scoping import scope_notice
 from cce.measurement.matching.spans import LineWeights
+from cce.measurement.metrics.catalog import largest_cutoff
 from cce.measurement.scoring import SetScorer
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.indexing.index import Index
-from cce.retrieval.systems.opening import open_system
+from cce.retrieval.systems.catalogue import Catalogue
 from cce.usecases.corpora import (
     NO_CHOICE,
     CorpusChoice,
@@ -30,37 +32,70 @@ from cce.usecases.corpora import (
     likely_secrets,
     open_corpus,
 )
+from cce.usecases.ranking import Answered, Asking, ask_all, failure_notice
 from cce.usecases.scopes import CaseScopes
+from cce.usecases.system_facts import described
+from cce.usecases.systems import (
+    BUILT_IN_SYSTEMS,
+    OpenSystems,
+    Surroundings,
+    SystemsChoice,
+    needs_no_corpus,
+    opened,
+)
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison
     from cce.domain.drilldown import CaseDrilldown
     from cce.domain.evidence import EvidenceOptions
 
+NOTHING = "(none)"
+"""What a report calls the corpus and the embedder of a run without a corpus."""
 
-class Plan(NamedTuple):
-    """What to measure; a comparison takes two backends."""
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to measure; a comparison takes two systems.
+
+    backends        names of systems of `catalogue`
+    without_corpus  score saved runs by the set alone, even where it names a corpus
+    """
 
     fixtures: str
     backends: tuple[str, ...]
     is_comparison: bool
     corpus: CorpusChoice = NO_CHOICE
     evidence: EvidenceOptions | None = None
+    systems: SystemsChoice = BUILT_IN_SYSTEMS
+    catalogue: Catalogue = field(default_factory=Catalogue)
+    without_corpus: bool = False
 
 
 class Measurement(NamedTuple):
-    """What each backend answered and what it scored, in report order."""
+    """What each system answered (the first time) and what it scored, in report order.
+
+    notices    what the reader should know of the systems, one line each
+    failed     by system the cases that failed, and why
+    elsewhere  saved runs that were recorded over another corpus
+    """
 
     rankings: Mapping[str, Sequence[Ranking]]
     scores: tuple[BackendScore, ...]
+    notices: tuple[str, ...] = ()
+    failed: Mapping[str, Mapping[str, str]] = {}
+    elsewhere: tuple[str, ...] = ()
 
 
 class Evaluation(NamedTuple):
-    """The report, its cases in detail if they were asked for, and warnings about it: one line each."""
+    """The report, its cases in detail if they were asked for, and warnings about it: one line each.
+
+    `directory` is what was indexed, None for a store and without a corpus.
+    """
 
     report: Report
     cases: tuple[CaseDrilldown, ...]
     notices: tuple[str, ...]
+    directory: str | None = None
 
 
 def evaluate(plan: Plan, progress: ProgressCallback, *, has_drilldown: bool = False) -> Evaluation:
@@ -69,46 +104,107 @@ def evaluate(plan: Plan, progress: ProgressCallback, *, has_drilldown: bool = Fa
     With `has_drilldown` the cases come with text of the corpus, and a notice counts likely secrets.
     """
     fixtures = read_fixture_set(plan.fixtures)
-    corpus = corpus_of(plan.corpus, fixtures)
-    indexed = open_corpus(plan.corpus, corpus, progress)
-    measurement = measure_backends(plan, fixtures, indexed.index, progress)
-    report = report_on(plan, fixtures, corpus, indexed.index, measurement)
-    report = report._replace(redaction=indexed.redaction)
-    notices = all_notices(fixtures, indexed)
+    corpus, indexed = _open_corpus(plan, fixtures, progress)
+    measurement = measure_systems(plan, fixtures, None if indexed is None else indexed.index, progress)
+    report = report_on(plan, fixtures, corpus, indexed, measurement)
+    notices = (*all_notices(fixtures, indexed), *measurement.notices)
+    directory = indexed.root if indexed is not None and indexed.is_directory else None
     if not has_drilldown:
-        return Evaluation(report, (), notices)
+        return Evaluation(report, (), notices, directory)
 
     from cce.measurement.matching.drilldown import drill_down  # text and JSON reports have none
 
     cases = drill_down(fixtures.cases, measurement.rankings)
-    return Evaluation(report, cases, (*notices, *likely_secrets(indexed)))
+    secrets = () if indexed is None else likely_secrets(indexed)
+    return Evaluation(report, cases, (*notices, *secrets), directory)
 
 
-def measure_backends(
-    plan: Plan, fixtures: FixtureSet, index: Index, progress: ProgressCallback
+def _open_corpus(
+    plan: Plan, fixtures: FixtureSet, progress: ProgressCallback
+) -> tuple[str, IndexedCorpus | None]:
+    """The corpus as reports name it, and its index; without one where only saved runs are scored."""
+    if needs_no_corpus(plan.catalogue, plan.backends, plan.corpus, fixtures, is_typed=plan.without_corpus):
+        return NOTHING, None
+    corpus = corpus_of(plan.corpus, fixtures)
+    return corpus, open_corpus(plan.corpus, corpus, progress)
+
+
+def measure_systems(
+    plan: Plan, fixtures: FixtureSet, index: Index | None, progress: ProgressCallback
 ) -> Measurement:
-    """Rank and score every case on every backend of `plan`."""
-    scopes = CaseScopes({}, index)
-    scopes.require_known(fixtures)
-    rankings = rank_cases(plan.backends, index, fixtures.cases, progress)
+    """Rank and score every case on every system of `plan`; `index` is None where there is no corpus."""
     metrics = () if plan.evidence is None else plan.evidence.metrics
-    scorer = SetScorer(fixtures, index.chunks, metrics, LineWeights(index.outer_chunks_of))
-    return Measurement(rankings, tuple(scorer.score(name, ranked) for name, ranked in rankings.items()))
+    scorer = _scorer(fixtures, index, metrics)
+    scopes = CaseScopes(plan.catalogue.scopes, index, plan.catalogue.path)
+    scopes.require_known(fixtures)
+    asking = Asking(largest_cutoff(metrics), plan.systems.repeat, plan.systems.keeps_going)
+    with opened(plan.systems, plan.catalogue, plan.backends, Surroundings(index, fixtures)) as systems:
+        answered = ask_all(systems, plan.backends, fixtures.cases, scopes, asking, progress)
+        return _score(scorer, fixtures, systems, answered, scopes)
+
+
+def _scorer(fixtures: FixtureSet, index: Index | None, metrics: Sequence[str]) -> SetScorer:
+    if index is None:
+        return SetScorer(fixtures, None, metrics, LineWeights(lambda _path: ()))
+    return SetScorer(fixtures, index.chunks, metrics, LineWeights(index.outer_chunks_of))
+
+
+def _score(
+    scorer: SetScorer,
+    fixtures: FixtureSet,
+    systems: OpenSystems,
+    answered: Mapping[str, Answered],
+    scopes: CaseScopes,
+) -> Measurement:
+    scores, texts = [], []
+    for name, answers in answered.items():
+        scoped = scopes.scoped(fixtures.cases, systems.scopes(name))
+        by_repeat = [scorer.score(name, each.own, each.deep, scoped) for each in answers.repeats]
+        texts += [] if scoped is None else [text for text in [scope_notice(name, scoped)] if text is not None]
+        if len(by_repeat) == 1:
+            scores.append(by_repeat[0])
+        else:
+            from cce.measurement.repeats import mean_of_repeats, repeats_notice  # most systems answer once
+
+            scores.append(mean_of_repeats(by_repeat))
+            rankings = [each.own for each in answers.repeats]
+            texts += [text for text in [repeats_notice(by_repeat, rankings)] if text is not None]
+        if answers.failed:
+            texts.append(failure_notice(name, answers.failed, len(fixtures.cases)))
+    return Measurement(
+        rankings={name: answers.first for name, answers in answered.items()},
+        scores=tuple(scores),
+        notices=(*systems.notices(), *texts, *scopes.notices()),
+        failed={name: answers.failed for name, answers in answered.items() if answers.failed},
+        elsewhere=systems.elsewhere(),
+    )
 
 
 def report_on(
-    plan: Plan, fixtures: FixtureSet, corpus: str, index: Index, measurement: Measurement
+    plan: Plan, fixtures: FixtureSet, corpus: str, indexed: IndexedCorpus | None, measurement: Measurement
 ) -> Report:
     """The report of what was measured, with the comparison and the evidence that `plan` asks for."""
-    comparison = _compare(*measurement.scores) if plan.is_comparison else None
+    scores = measurement.scores
+    comparison = _compare(*scores) if plan.is_comparison else None
     evidence = None
     if plan.evidence is not None:
         from cce.measurement.evidence.gathering import gather_evidence  # few runs weigh evidence
 
-        pair = (measurement.scores[0], measurement.scores[1]) if plan.is_comparison else None
-        evidence = gather_evidence(plan.evidence, measurement.scores, pair, fixtures.cases)
-    n_cases = len(fixtures.cases)
-    return Report(corpus, index.embedder.name, n_cases, measurement.scores, comparison, evidence)
+        pair = (scores[0], scores[1]) if plan.is_comparison else None
+        evidence = gather_evidence(plan.evidence, scores, pair, fixtures.cases)
+    embedder = NOTHING if indexed is None else indexed.index.embedder.name
+    report = Report(corpus, embedder, len(fixtures.cases), scores, comparison, evidence)
+    if indexed is not None:
+        report = report._replace(redaction=indexed.redaction)
+    has_notes = plan.systems.has_notes or plan.evidence is not None
+    return report._replace(
+        notes=measurement.notices if has_notes else (),
+        systems={
+            name: described(plan.catalogue.resolve(name).table)
+            for name in plan.backends
+            if plan.catalogue.is_described(name)
+        },
+    )
 
 
 def _compare(a: BackendScore, b: BackendScore) -> Comparison:
@@ -117,28 +213,10 @@ def _compare(a: BackendScore, b: BackendScore) -> Comparison:
     return compare(a, b)
 
 
-def rank_cases(
-    backends: Iterable[str],
-    index: Index,
-    cases: Sequence[Case],
-    progress: ProgressCallback,
-) -> dict[str, list[Ranking]]:
-    """The rankings of each backend, one per case and in case order.
-
-    All backends rank a case before the next one, so what two of them need of a query is computed once.
-    """
-    systems = [open_system(name, index) for name in backends]
-    rankings: dict[str, list[Ranking]] = {system.name: [] for system in systems}
-    for n_done, case in enumerate(cases):
-        progress("ranked", n_done, len(cases), "queries")
-        query = Query(case.query)
-        for system in systems:
-            rankings[system.name].append(system.rank(query, case.k))
-    return rankings
-
-
-def all_notices(fixtures: FixtureSet, indexed: IndexedCorpus) -> tuple[str, ...]:
+def all_notices(fixtures: FixtureSet, indexed: IndexedCorpus | None) -> tuple[str, ...]:
     """What makes figures doubtful without changing them: notices about the corpus, then about the set."""
+    if indexed is None:
+        return tuple(set_notices(fixtures))
     return (
         *corpus_notices(fixtures, indexed, {fixtures.path: "fixture set"}),
         *notices(fixtures, indexed.index.chunks.kinds_by_file, indexed.why_absent),
@@ -146,12 +224,9 @@ def all_notices(fixtures: FixtureSet, indexed: IndexedCorpus) -> tuple[str, ...]
     )
 
 
-def _stale_pins(fixtures: FixtureSet, indexed: IndexedCorpus) -> list[str]:
-    if not indexed.is_directory:  # a store has no lines to look at
-        return []
-    if not any(case.pins for case in fixtures.cases):
-        return []
+def _stale_pins(fixtures: FixtureSet, indexed: IndexedCorpus) -> Iterator[str]:
+    # A store has no lines to look at.
+    if indexed.is_directory and any(case.pins for case in fixtures.cases):
+        from cce.labels.tracking.pins import stale_pins  # it reads files again, which only pins need
 
-    from cce.labels.tracking.pins import stale_pins  # it reads files again, which only pins need
-
-    return stale_pins(fixtures, indexed_texts(indexed))
+        yield from stale_pins(fixtures, indexed_texts(indexed))

@@ -28,9 +28,15 @@ from cce.numerals import ordering_key
 from cce.quoting import on_one_line, quoted
 from cce.registry import unknown_name
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
-from cce.retrieval.systems.opening import System, open_system
+from cce.retrieval.systems.catalogue import Catalogue
 from cce.usecases.corpora import CorpusChoice, corpus_notices, corpus_of, indexed_texts, open_corpus
+from cce.usecases.ranking import Ranker, rankers
 from cce.usecases.scopes import CaseScopes
+from cce.usecases.systems import BUILT_IN_SYSTEMS, Surroundings, SystemsChoice, opened
+
+# How deep an outside system is asked, so that a missed anchor has a rank: some engines return no more.
+_DEPTH_PER_K = 10
+_MIN_DEPTH = 100
 
 _N_LISTED = 12
 _N_LINES_SHOWN = 5
@@ -47,6 +53,8 @@ class ExplainPlan(NamedTuple):
     case_id: str
     backends: tuple[str, ...]
     corpus: CorpusChoice
+    systems: SystemsChoice = BUILT_IN_SYSTEMS
+    catalogue: Catalogue | None = None
 
 
 class ExplainRun(NamedTuple):
@@ -62,8 +70,17 @@ def run_explain(plan: ExplainPlan, progress: ProgressCallback) -> ExplainRun:
     case, *others = cases_called(fixtures, plan.case_id)
     corpus = corpus_of(plan.corpus, fixtures)
     indexed = open_corpus(plan.corpus, corpus, progress)
-    explanation = explain_case(fixtures, case, corpus, indexed, plan.backends, progress)
+    catalogue = plan.catalogue or Catalogue()
+    with opened(plan.systems, catalogue, plan.backends, Surroundings(indexed.index, fixtures)) as systems:
+        depth = max(_DEPTH_PER_K * case.k, _MIN_DEPTH)
+        asked = rankers(systems, plan.backends, indexed.index, depth, case.id)
+        scopes = CaseScopes(catalogue.scopes, indexed.index, catalogue.path)
+        scopes.require_known(fixtures._replace(cases=(case,)))
+        allowed = scopes.allowed(case)
+        explanation = explain_case(fixtures, case, corpus, indexed, asked, progress, allowed)
+        told = systems.notices()
     notices = (
+        *told,
         *corpus_notices(fixtures, indexed, {plan.fixtures: "fixture set"}),
         *([_repeated_id(plan.fixtures, case, others)] if others else []),
     )
@@ -101,18 +118,16 @@ def explain_case(
     case: Case,
     corpus: str,
     indexed: IndexedCorpus,
-    backends: Iterable[str],
+    asked: Sequence[Ranker],
     progress: ProgressCallback,
+    allowed: frozenset[int] | None = None,
 ) -> CaseExplanation:
-    """`case` of `fixtures` on every one of `backends`; `corpus` is named as given."""
-    scopes = CaseScopes({}, indexed.index)
-    scopes.require_known(fixtures._replace(cases=(case,)))
-    explainer = _Explainer(case, indexed, scopes)
-    names = tuple(backends)
+    """`case` of `fixtures` on every system that is `asked`; `corpus` is named as given."""
+    explainer = _Explainer(case, indexed, allowed)
     explanations = []
-    for n_done, name in enumerate(names):
-        progress("explained", n_done, len(names), "backends")
-        explanations.append(explainer.of_backend(name))
+    for n_done, ranker in enumerate(asked):
+        progress("explained", n_done, len(asked), "backends")
+        explanations.append(explainer.of_backend(ranker))
     index = indexed.index
     return CaseExplanation(
         fixtures=fixtures.path,
@@ -129,16 +144,15 @@ def explain_case(
 class _Explainer:
     """Explains one case on one index, backend after backend."""
 
-    def __init__(self, case: Case, indexed: IndexedCorpus, scopes: CaseScopes) -> None:
+    def __init__(self, case: Case, indexed: IndexedCorpus, allowed: frozenset[int] | None) -> None:
         self._case = case
         self._index = indexed.index
-        self._allowed = scopes.allowed(case)
+        self._allowed = allowed
         self._table = AnchorTable(case.anchors)
         self.anchors = _anchors_in_index(case, indexed)
 
-    def of_backend(self, name: str) -> BackendExplanation:
-        system = open_system(name, self._index)
-        query = Query(self._case.query, self._allowed)
+    def of_backend(self, system: Ranker) -> BackendExplanation:
+        query = Query(self._case.query).within(self._allowed)
         account = system.explain(query, self._case.k)
         hits = tuple(hit.hit for hit in account.hits)
         is_plain = all(isinstance(hit.chunk, Chunk) for hit in hits)
@@ -146,7 +160,7 @@ class _Explainer:
         matched = {position for of_hit in match.matches for position in of_hit}
         missed = [position for position in range(len(self.anchors)) if position not in matched]
         return BackendExplanation(
-            backend=name,
+            backend=system.name,
             hits=tuple(map(MatchedHit, account.hits, match.matches)),
             cut=tuple(MatchedHit(hit, self._matches(hit)) for hit in account.cut),
             misses=tuple(self._misses(system, query, account, missed)),
@@ -155,7 +169,7 @@ class _Explainer:
         )
 
     def _misses(
-        self, system: System, query: Query, account: RankingAccount, missed: Sequence[int]
+        self, system: Ranker, query: Query, account: RankingAccount, missed: Sequence[int]
     ) -> list[Miss]:
         absent = [position for position in missed if self.anchors[position].absence is not None]
         present = [position for position in missed if self.anchors[position].absence is None]
@@ -165,7 +179,7 @@ class _Explainer:
         return [misses[position] for position in missed]
 
     def _misses_of_present(
-        self, system: System, query: Query, account: RankingAccount, missed: Sequence[int]
+        self, system: Ranker, query: Query, account: RankingAccount, missed: Sequence[int]
     ) -> Mapping[int, Miss]:
         if not query.tokens:
             return {position: Miss(position, _WORDLESS) for position in missed}

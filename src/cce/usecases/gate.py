@@ -28,12 +28,12 @@ from cce.measurement.gate.baseline import (
     accept,
     as_saved,
     pair_with_baseline,
+    require_figures,
     require_unique,
-    score_in,
 )
 from cce.measurement.gate.policy import require_known
 from cce.measurement.gate.policy_tables import PolicyError
-from cce.measurement.gate.rules import floor_metrics, judge_gate
+from cce.measurement.gate.rules import judge_gate, named_metrics, weighed_metrics
 from cce.measurement.matching.drilldown import drill_down
 from cce.measurement.reports.reading import SavedReport, edited_means, read_saved_report
 from cce.quoting import on_one_line
@@ -49,7 +49,7 @@ from cce.usecases.corpora import (
     likely_secrets,
     open_corpus,
 )
-from cce.usecases.evaluate import Measurement, Plan, all_notices, measure_backends
+from cce.usecases.evaluate import Measurement, Plan, all_notices, measure_systems
 from cce.usecases.gate_files import beside, corpus_of_policy, require_direct_baseline
 from cce.work_tree import path_in_work_tree
 
@@ -103,7 +103,7 @@ def run_gate(plan: GatePlan, progress: ProgressCallback) -> GateRun:
     fixtures = sources.fixtures
     measuring = _measuring_plan(plan, sources)
     indexed = open_corpus(measuring.corpus, corpus_of(measuring.corpus, fixtures), progress)
-    measurement = measure_backends(measuring, fixtures, indexed.index, progress)
+    measurement = measure_systems(measuring, fixtures, indexed.index, progress)
     gate, pair = _judge(plan, sources, measurement, indexed)
     cases = drill_down(fixtures.cases, measurement.rankings) if plan.has_drilldown else ()
     notices = (
@@ -142,7 +142,8 @@ def _read_sources(plan: GatePlan) -> _Sources:
         raise PolicyError(f"{on_one_line(place)}: there is no baseline, {way_out}")
     saved = _read_baseline(policy, place)
     if not plan.is_accepting:
-        score_in(saved, policy.baseline_backend)  # raises before anything is measured
+        # Raises before anything is measured.
+        require_figures(saved, policy.baseline_backend, weighed_metrics(policy))
     return _Sources(
         fixtures, digest, {score.backend: score for score in saved.backends}, saved.embedder, saved.redaction
     )
@@ -179,7 +180,7 @@ def _with_critical(fixtures: FixtureSet, ids: Collection[str]) -> FixtureSet:
 
 def _measuring_plan(plan: GatePlan, sources: _Sources) -> Plan:
     policy = plan.policy
-    metrics = floor_metrics(policy)
+    metrics = named_metrics(policy)
     return Plan(
         fixtures=sources.fixtures.path,
         backends=_backends(plan, sources),
@@ -290,6 +291,12 @@ def _baseline_bytes(gate: GateReport, sources: _Sources, measurement: Measuremen
     scores = tuple(by_name[name] for name in dict.fromkeys((*sources.old, *by_name)))
     report = gate.report
     saved = Report(
-        report.corpus, report.embedder, len(gate.fixtures.cases), scores, None, redaction=report.redaction
+        report.corpus,
+        report.embedder,
+        len(gate.fixtures.cases),
+        scores,
+        None,
+        redaction=report.redaction,
+        figures=named_metrics(gate.policy),
     )
     return render_json(saved).encode("utf-8")

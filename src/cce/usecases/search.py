@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cce.domain.query import Query
 from cce.domain.ranking import Chunk, Ranking
 from cce.domain.redaction import Redaction
 from cce.retrieval.indexing.directory import ProgressCallback
-from cce.retrieval.indexing.index import Index
 from cce.retrieval.store.place import store_beside
-from cce.retrieval.systems.opening import open_system
+from cce.retrieval.systems.catalogue import Catalogue
 from cce.usecases.corpora import CorpusChoice, corpus_of, open_corpus
+from cce.usecases.ranking import rankers
+from cce.usecases.systems import BUILT_IN_SYSTEMS, Surroundings, SystemsChoice, opened, require_askable
 
 
-class SearchPlan(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SearchPlan:
     """What to ask; without a store in `corpus`, that beside the directory is read if it is there."""
 
     query: str
@@ -23,6 +26,8 @@ class SearchPlan(NamedTuple):
     k: int
     use_graph: bool
     corpus: CorpusChoice
+    systems: SystemsChoice = BUILT_IN_SYSTEMS
+    catalogue: Catalogue = field(default_factory=Catalogue)
 
 
 class SearchRun(NamedTuple):
@@ -36,14 +41,19 @@ class SearchRun(NamedTuple):
 
 def run_search(plan: SearchPlan, progress: ProgressCallback) -> SearchRun:
     """Carry out `plan`; raises CceError."""
+    require_askable(plan.catalogue, plan.backend, "search")
     choice = with_store_beside(plan.corpus)
     indexed = open_corpus(choice, corpus_of(choice), progress)
-    ranking = search(indexed.index, plan.backend, plan.query, plan.k, use_graph=plan.use_graph)
+    index = indexed.index
+    with opened(plan.systems, plan.catalogue, [plan.backend], Surroundings(index)) as systems:
+        (ranker,) = rankers(systems, [plan.backend], index)
+        ranking = ranker.search(Query(plan.query), plan.k, use_graph=plan.use_graph)
+        notices = (*indexed.notices, *systems.notices())
     if not all(isinstance(hit.chunk, Chunk) for hit in ranking):
         from cce.retrieval.external.door import with_corpus_text  # only outside systems return other places
 
-        ranking = with_corpus_text(ranking, indexed.index)
-    return SearchRun(ranking, choice.store, indexed.redaction, indexed.notices)
+        ranking = with_corpus_text(ranking, index)
+    return SearchRun(ranking, choice.store, indexed.redaction, notices)
 
 
 def with_store_beside(choice: CorpusChoice) -> CorpusChoice:
@@ -53,8 +63,3 @@ def with_store_beside(choice: CorpusChoice) -> CorpusChoice:
     """
     beside = store_beside(corpus_of(choice)) if choice.store is None else None
     return choice._replace(store=beside) if beside is not None and os.path.exists(beside) else choice
-
-
-def search(index: Index, backend: str, query: str, k: int, *, use_graph: bool = True) -> Ranking:
-    """The k best chunks; hybrid adds, behind them and with `use_graph`, what the import graph suggests."""
-    return open_system(backend, index).search(Query(query), k, use_graph=use_graph)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cce.domain.case import Case
 from cce.domain.evidence import (
@@ -23,12 +23,14 @@ from cce.domain.evidence import (
     Verdict,
 )
 from cce.domain.scores import BackendScore, Column, defined
+from cce.errors import UsageError
 from cce.measurement.evidence.power import attainable_p, cases_needed, detectable_effect
 from cce.measurement.evidence.randomisation import sign_flip_test, sign_test
 from cce.measurement.evidence.resampling import Bounds, bootstrap_bounds
 from cce.measurement.evidence.significance import case_deltas
 from cce.measurement.evidence.slices import slice_evidence
 from cce.measurement.evidence.verdicts import decide, equivalence_interval, holm
+from cce.measurement.metrics.catalog import has_means_only
 from cce.measurement.scoring import mean_of_defined, with_saved_metrics
 from cce.numerals import MICRO, ordering_key
 
@@ -51,7 +53,8 @@ def gather_evidence(
             with_saved_metrics(pair[1], options.metrics),
         )
     levels = [score.columns[metric] for score in backends for metric in options.metrics]
-    deltas = _family_deltas(options.metrics, *pair) if pair else []
+    family = options if pair is None else _compared(options)
+    deltas = _family_deltas(family.metrics, *pair) if pair else []
     # In one call: series of the same length share the resamples.
     bounds = bootstrap_bounds([*map(defined, levels), *map(defined, deltas)], options.resamples, options.seed)
     intervals = list(map(_interval, levels, bounds))
@@ -59,9 +62,19 @@ def gather_evidence(
     return Evidence(
         options=options,
         backends=_by_backend(options.metrics, backends, intervals),
-        compare=_compare(options, pair, samples) if pair else None,
-        slices=slice_evidence(options.metrics, cases, backends, pair),
+        compare=_compare(family, pair, samples) if pair else None,
+        slices=slice_evidence(options.metrics, cases, backends, pair, family.metrics),
     )
+
+
+def _compared(options: EvidenceOptions) -> EvidenceOptions:
+    """The options for a difference, without the metrics that have means only."""
+    metrics = tuple(name for name in options.metrics if not has_means_only(name))
+    if not metrics:
+        raise UsageError(
+            f"--metrics names only {options.metrics[0]}, which has a mean only: name one to compare by"
+        )
+    return replace(options, metrics=metrics)
 
 
 def _family_deltas(family: Sequence[str], a: BackendScore, b: BackendScore) -> list[tuple[float | None, ...]]:

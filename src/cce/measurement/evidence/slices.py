@@ -22,12 +22,14 @@ def slice_evidence(
     cases: Sequence[Case],
     backends: Sequence[BackendScore],
     pair: tuple[BackendScore, BackendScore] | None = None,
+    compared: Sequence[str] | None = None,
 ) -> tuple[SliceEvidence, ...]:
     """One entry per tag in byte order, then one for the cases without tags; empty if no case has a tag.
 
-    The scores are of `cases`; with a `pair` (A, B) all slices have the difference B - A.
+    The scores are of `cases`; with a `pair` (A, B) all slices have the difference B - A, in the metrics
+    `compared`, by default all.
     """
-    deltas = None if pair is None else _deltas(metrics, *pair)
+    deltas = None if pair is None else _deltas(metrics if compared is None else compared, *pair)
     return tuple(
         SliceEvidence(
             tag=tag,

@@ -13,6 +13,7 @@ from cce.domain.case import FixtureSet
 from cce.domain.gate import Acceptance, Move
 from cce.domain.scores import METRICS, BackendScore, CaseScore, Column
 from cce.errors import UnknownNameError, UsageError
+from cce.measurement.metrics.catalog import metric_called
 from cce.measurement.reports.pairing import pair_cases, same_ids_with_other_k
 from cce.measurement.reports.reading import SavedReport
 from cce.numerals import is_below, rounded
@@ -46,6 +47,17 @@ def score_in(saved: SavedReport, backend: str) -> BackendScore:
         f"{on_one_line(saved.path)}: {unknown_name('backend', backend, names)}; "
         "name the one to hold against as baseline_backend, or accept a new baseline with --accept"
     )
+
+
+def require_figures(saved: SavedReport, backend: str, metrics: Iterable[str]) -> None:
+    """Raise UsageError if the baseline lacks the figures of a metric that is held against it."""
+    columns = score_in(saved, backend).columns
+    lacking = [name for name in metrics if name not in columns and metric_called(name).needs_index]
+    if lacking:
+        raise UsageError(
+            f"{on_one_line(saved.path)}: holds no figures of {', '.join(lacking)} to hold against: "
+            "accept a baseline that does with --accept"
+        )
 
 
 def pair_with_baseline(candidate: BackendScore, baseline: BackendScore, place: str) -> BaselinePair:

@@ -13,6 +13,7 @@ from typing import Any
 from cce.domain.case import FixtureSet
 from cce.domain.evidence import EvidenceOptions
 from cce.domain.gate import GatePolicy, Limits
+from cce.errors import UnknownNameError
 from cce.files import read_bytes
 from cce.measurement.gate.policy_tables import (
     RULES,
@@ -24,12 +25,10 @@ from cce.measurement.gate.policy_tables import (
     parse_tables,
     policy_model,
 )
-from cce.measurement.metrics.catalog import CATALOG
+from cce.measurement.metrics.catalog import CATALOG, CUT_ONLY, Metric, catalog_order, metric_called
+from cce.measurement.metrics.cutoffs import CUT_NAMES, unknown_metric
 from cce.quoting import on_one_line
 from cce.toml_tables import unknown
-
-SAVED_METRICS = tuple(name for name, metric in CATALOG.items() if not metric.needs_index)
-"""The metrics that a saved baseline has."""
 
 
 def read_policy(path: str) -> GatePolicy:
@@ -82,18 +81,21 @@ def _slices(tables: Mapping[str, LimitValues]) -> Mapping[str, Limits]:
 
 
 def _limits(prefix: str, values: LimitValues) -> Limits:
-    for name in values["floor"]:
-        _require_metric(f"{prefix}floor", name)
-    _require_saved_metrics(f"{prefix}drop", values["drop"])
-    return Limits(_in_catalog_order(values["floor"]), _in_catalog_order(values["drop"]))
+    _require_compared(f"{prefix}floor", values["floor"])
+    _require_compared(f"{prefix}drop", values["drop"])
+    for name, limit in values["ceiling"].items():
+        most = _metric(f"{prefix}ceiling", name).range[1]
+        if limit > most:
+            raise PolicyError(f": {prefix}ceiling: {name} never exceeds {most}, write a smaller number")
+    return Limits(*(_in_catalog_order(values[key]) for key in ("floor", "drop", "ceiling")))
 
 
 def _in_catalog_order(limits: Mapping[str, float]) -> Mapping[str, float]:
-    return MappingProxyType({name: float(limits[name]) for name in CATALOG if name in limits})
+    return MappingProxyType({name: float(limits[name]) for name in sorted(limits, key=catalog_order)})
 
 
 def _evidence(values: EvidenceValues) -> EvidenceOptions:
-    _require_saved_metrics("evidence.metrics", values["metrics"])
+    _require_compared("evidence.metrics", values["metrics"])
     return EvidenceOptions(
         metrics=tuple(values["metrics"]),
         alpha=values["alpha"],
@@ -103,23 +105,24 @@ def _evidence(values: EvidenceValues) -> EvidenceOptions:
     )
 
 
-def _require_saved_metrics(place: str, names: Iterable[str]) -> None:
-    """All known, none twice, and all to be had from a saved report."""
+def _require_compared(place: str, names: Iterable[str]) -> None:
+    """All known, none twice, and more of each is better."""
     names = tuple(names)
     for name in names:
-        _require_metric(place, name)
-        if name not in SAVED_METRICS:
-            raise PolicyError(
-                f": {place}: metric '{name}' needs the rankings, which a saved baseline does not hold: "
-                f"use it in a floor, or one of {', '.join(SAVED_METRICS)} here"
-            )
+        if not _metric(place, name).is_compared:
+            raise PolicyError(f": {place}: less of '{name}' is better, so it may stand in [ceiling] only")
     if len(set(names)) < len(names):
         raise PolicyError(f": {place}: names a metric twice, name each once")
 
 
-def _require_metric(place: str, name: str) -> None:
-    if name not in CATALOG:
-        raise PolicyError(f": {place}: {unknown('metric', name, CATALOG)}")
+def _metric(place: str, name: str) -> Metric:
+    base = name.partition("@")[0]
+    if name not in CATALOG and CUT_NAMES.get(base, base) not in {**CATALOG, **CUT_ONLY}:
+        raise PolicyError(f": {place}: {unknown_metric(name, tuple(CATALOG), tuple(CUT_ONLY))}")
+    try:
+        return metric_called(name)
+    except UnknownNameError as exc:
+        raise PolicyError(f": {place}: {exc}") from exc
 
 
 def policy_schema() -> dict[str, Any]:
@@ -134,10 +137,25 @@ def policy_schema() -> dict[str, Any]:
             if "anyOf" in field:  # TOML has no null
                 field.pop("default")
                 field |= field.pop("anyOf")[0]
+    compared = [*CATALOG, *(name for name, metric in CUT_ONLY.items() if metric.is_compared)]
     for table in (schema, limits):
-        table["properties"]["floor"]["propertyNames"] = {"enum": [*CATALOG]}
-        table["properties"]["drop"]["propertyNames"] = {"enum": [*SAVED_METRICS]}
-    evidence["properties"]["metrics"]["items"] = {"enum": [*SAVED_METRICS]}
+        for key in ("floor", "drop"):
+            table["properties"][key]["propertyNames"] = _names_schema(compared)
+        table["properties"]["ceiling"]["propertyNames"] = _names_schema([*compared, *CUT_ONLY])
+    evidence["properties"]["metrics"]["items"] = _names_schema(compared)
     schema["properties"]["schema"] = {"const": SCHEMA, "description": "The format."}
     schema["required"] = ["schema", *schema["required"]]
     return schema | {"title": f"A gate policy ({SCHEMA})"}
+
+
+def _names_schema(names: Iterable[str]) -> dict[str, Any]:
+    """Metrics, with and without a cut-off."""
+    names = tuple(names)
+    spelled = {called: name for name, called in CUT_NAMES.items()}
+    cut = "|".join(spelled.get(name, name) for name in names)
+    return {
+        "anyOf": [
+            {"enum": [name for name in names if name in CATALOG]},
+            {"pattern": f"^({cut})@[1-9][0-9]{{0,4}}$"},
+        ]
+    }

@@ -23,6 +23,7 @@ SCHEMA = "cce.gate/v1"
 _PATH_RULE = 'a path such as "code.jsonl"'
 _LIMIT_RULE = "a number from 0 to 1 such as 0.9"
 _TABLE_RULE = "a table of metrics and numbers from 0 to 1"
+_CEILING_RULE = "a number from 0 such as 0.5"
 # By the innermost key that has a rule of its own.
 RULES = {
     "fixtures": _PATH_RULE,
@@ -34,6 +35,7 @@ RULES = {
     "critical": 'an array of case ids such as ["read-config"]',
     "floor": _TABLE_RULE,
     "drop": _TABLE_RULE,
+    "ceiling": "a table of metrics and numbers from 0",
     "evidence": 'a table with keys such as metrics = ["mrr"]',
     "metrics": 'an array of metrics such as ["mrr"]',
     "alpha": "a number between 0 and 1 such as 0.05",
@@ -53,6 +55,7 @@ class LimitValues(TypedDict):
 
     floor: dict[str, float]
     drop: dict[str, float]
+    ceiling: dict[str, float]
 
 
 class EvidenceValues(TypedDict):
@@ -105,6 +108,7 @@ def policy_model() -> type[BaseModel]:
         model_config = ConfigDict(strict=True, extra="forbid")
         floor: dict[str, unit] = {}
         drop: dict[str, unit] = {}
+        ceiling: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] = {}
 
     class EvidenceTable(BaseModel):
         model_config = ConfigDict(strict=True, extra="forbid")
@@ -140,8 +144,8 @@ def _checked(table: Mapping[str, object]) -> PolicyValues:
 
 
 def _rule(steps: Sequence[int | str]) -> str:
-    if len(steps) > 1 and steps[-2] in ("floor", "drop"):
-        return _LIMIT_RULE
+    if len(steps) > 1 and steps[-2] in ("floor", "drop", "ceiling"):
+        return _CEILING_RULE if steps[-2] == "ceiling" else _LIMIT_RULE
     return next(RULES[step] for step in reversed(steps) if isinstance(step, str) and step in RULES)
 
 

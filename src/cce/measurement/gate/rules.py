@@ -7,7 +7,7 @@ the number seen, the last number that would have passed, and the cases. `policy`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cce.domain.case import FixtureSet
 from cce.domain.evidence import DifferenceEvidence, Evidence, Verdict
@@ -24,10 +24,22 @@ _N_SHOWN = 10
 _ORDER = {rule: position for position, rule in enumerate(Rule)}
 
 
-def floor_metrics(policy: GatePolicy) -> tuple[str, ...]:
-    """The metrics with a floor, on the whole set or on a slice."""
+def named_metrics(policy: GatePolicy) -> tuple[str, ...]:
+    """The metrics that `policy` names anywhere, without those that every report has."""
     tables = (policy.limits, *policy.slices.values())
-    return tuple(dict.fromkeys(metric for limits in tables for metric in limits.floor))
+    limited = [metric for limits in tables for table in _tables(limits) for metric in table]
+    return tuple(name for name in dict.fromkeys((*limited, *weighed_metrics(policy))) if name not in METRICS)
+
+
+def weighed_metrics(policy: GatePolicy) -> tuple[str, ...]:
+    """The metrics that are held against the baseline: those of drops and of the evidence."""
+    dropped = [metric for limits in (policy.limits, *policy.slices.values()) for metric in limits.drop]
+    weighed = () if policy.evidence is None else policy.evidence.metrics
+    return tuple(dict.fromkeys((*dropped, *weighed)))
+
+
+def _tables(limits: Limits) -> tuple[Mapping[str, float], ...]:
+    return limits.floor, limits.ceiling, limits.drop
 
 
 def judge_gate(
@@ -39,14 +51,15 @@ def judge_gate(
 ) -> tuple[Reason, ...]:
     """All reasons against the candidate, in the order of Rule, which begins with those that block.
 
-    measured  the candidate on all cases of the set, not rounded, with a column for each floor
+    measured  the candidate on all cases of the set, not rounded, with a column for each named metric
     evidence  on the paired cases; None if the policy asks for none
 
-    Raises PolicyError for a floor on a metric that is undefined for all cases.
+    Raises PolicyError for a floor or ceiling on a metric that is undefined for all cases.
     """
     reasons = [*_critical(policy, fixtures, measured, pair), *_unpaired(pair)]
     for tag, limits in ((None, policy.limits), *policy.slices.items()):
         reasons += _floors(policy, limits, tag, fixtures, measured)
+        reasons += _ceilings(policy, limits, tag, fixtures, measured)
         reasons += _drops(limits, tag, fixtures, pair)
     if evidence is not None and evidence.compare is not None:
         for metric, difference in evidence.compare.metrics.items():
@@ -88,23 +101,44 @@ def _critical_case(now: CaseScore, then: CaseScore | None) -> Iterator[Reason]:
 def _floors(
     policy: GatePolicy, limits: Limits, tag: str | None, fixtures: FixtureSet, measured: BackendScore
 ) -> Iterator[Reason]:
-    ids = [case.id for case in fixtures.cases]
-    positions = _positions(fixtures, tag)
     for metric, limit in limits.floor.items():
-        figures = _defined(measured.columns[metric], positions)
-        if not figures:
-            place = f"{_key(tag)}floor.{metric}"
-            raise PolicyError(
-                f"{on_one_line(policy.path)}: {place}: undefined for every case there, remove this floor"
-            )
+        figures = _figures(policy, "floor", metric, tag, fixtures, measured)
         seen = mean([*figures.values()])
         if is_below(seen, limit):
-            below = [ids[at] for at, figure in figures.items() if is_below(figure, limit)]
+            below = [measured.ids[at] for at, figure in figures.items() if is_below(figure, limit)]
             text = (
                 f"{_prefix(tag)}{metric} {format_score(seen)} is below its floor {format_score(limit)}, "
                 f"as {'is' if len(below) == 1 else 'are'} {_cases(below)}"
             )
             yield Reason(Level.BLOCK, Rule.FLOOR, text, metric, seen, limit, tuple(below), tag)
+
+
+def _ceilings(
+    policy: GatePolicy, limits: Limits, tag: str | None, fixtures: FixtureSet, measured: BackendScore
+) -> Iterator[Reason]:
+    for metric, limit in limits.ceiling.items():
+        figures = _figures(policy, "ceiling", metric, tag, fixtures, measured)
+        seen = mean([*figures.values()])
+        if is_below(limit, seen):
+            above = [measured.ids[at] for at, figure in figures.items() if is_below(limit, figure)]
+            text = (
+                f"{_prefix(tag)}{metric} {format_score(seen)} is above its ceiling {format_score(limit)}, "
+                f"as {'is' if len(above) == 1 else 'are'} {_cases(above)}"
+            )
+            yield Reason(Level.BLOCK, Rule.CEILING, text, metric, seen, limit, tuple(above), tag)
+
+
+def _figures(
+    policy: GatePolicy, table: str, metric: str, tag: str | None, fixtures: FixtureSet, measured: BackendScore
+) -> dict[int, float]:
+    """Position -> figure of the cases that a limit is about, at least one."""
+    figures = _defined(measured.columns[metric], _positions(fixtures, tag))
+    if not figures:
+        place = f"{_key(tag)}{table}.{metric}"
+        raise PolicyError(
+            f"{on_one_line(policy.path)}: {place}: undefined for every case there, remove this {table}"
+        )
+    return figures
 
 
 def _drops(limits: Limits, tag: str | None, fixtures: FixtureSet, pair: BaselinePair) -> Iterator[Reason]:

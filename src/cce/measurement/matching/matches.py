@@ -33,6 +33,7 @@ class CaseMatch(NamedTuple):
              metric needs the index
     tokens   how well the lines of the hits cover the expected ones; None without ranged anchors
     located  the gains, where any hit is no chunk of the index; None where each hit gains its grade
+    irrelevant  whether each hit matches a place judged irrelevant; empty if no metric asks
     """
 
     k: int
@@ -41,6 +42,7 @@ class CaseMatch(NamedTuple):
     ideal: tuple[int, ...] = ()
     tokens: TokenScore | None = None
     located: tuple[int, ...] | None = None
+    irrelevant: tuple[bool, ...] = ()
 
     @property
     def n_anchors(self) -> int:

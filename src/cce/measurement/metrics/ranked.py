@@ -1,4 +1,4 @@
-"""The four metrics of every report: pure formulas on a match."""
+"""Metrics that need no ideal ranking, with the four of every report: pure formulas on a match."""
 
 from __future__ import annotations
 
@@ -41,3 +41,16 @@ def f1(match: CaseMatch) -> float:
 def harmonic_mean(a: float, b: float) -> float:
     """2ab / (a + b), for figures that are not negative; 0 if both are 0."""
     return 2.0 * a * b / (a + b) if a + b > 0.0 else 0.0
+
+
+def judged(match: CaseMatch) -> float | None:
+    """The share of the hits that somebody judged, as relevant or as irrelevant; None without hits."""
+    if not match.matches:
+        return None
+    known = zip(match.matches, match.irrelevant, strict=True)
+    return sum(1 for matched, is_irrelevant in known if matched or is_irrelevant) / len(match.matches)
+
+
+def irrelevant_hits(match: CaseMatch) -> float:
+    """The number of hits that match a place judged irrelevant."""
+    return float(sum(match.irrelevant))

@@ -95,9 +95,9 @@ class Compare(_Model):
 class MeanRow(_Model):
     """A mean and its bootstrap interval; null where no case has the metric."""
 
-    ci95_high: ScoreText | None
-    ci95_low: ScoreText | None
-    mean: ScoreText | None
+    ci95_high: FigureText | None
+    ci95_low: FigureText | None
+    mean: FigureText | None
     n: Count
 
 
@@ -141,7 +141,7 @@ class SliceBackend(_Model):
     """Means of one backend over a slice."""
 
     backend: str
-    metrics: dict[str, ScoreText | None]
+    metrics: dict[str, FigureText | None]
 
 
 class SliceDifferenceRow(_Model):
@@ -192,6 +192,10 @@ class ReportModel(_Model):
     corpus: str
     embedder: str
     evidence: EvidencePart | None = Field(default=None, description="Only with --evidence.")
+    figures: dict[str, dict[str, dict[str, FigureText | None]]] | None = Field(
+        default=None,
+        description="Only in a baseline: by backend, metric and case id, what else its policy names.",
+    )
     queries: Positive
     redact: Literal["strict"] | None = Field(default=None, description="Only with --redact strict.")
     saved: Saved | None = Field(default=None, description="Only from cce compare.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, NoReturn
 
@@ -20,7 +20,7 @@ from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, Column, defi
 from cce.errors import ReportError
 from cce.files import read_bytes
 from cce.json_text import is_mostly_brackets
-from cce.measurement.scoring import summarize
+from cce.measurement.scoring import mean_of_defined, summarize
 from cce.numerals import format_score, mean, ordering_key
 from cce.quoting import listed, on_one_line, quoted
 
@@ -34,6 +34,8 @@ _SCORE_PATTERN = r"\A(?:0\.[0-9]{6}|1\.0{6})\Z"
 _FAULT = re.compile(r"(.*?)(?: - at `\$\.?(.*)`)?", re.DOTALL)
 
 _Score = Annotated[str, msgspec.Meta(pattern=_SCORE_PATTERN)]
+_Figure = Annotated[str, msgspec.Meta(pattern=r"\A(?:0|[1-9][0-9]{0,8})\.[0-9]{6}\Z")]
+_FiguresByCase = dict[str, _Figure | None]
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Positive = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -58,7 +60,10 @@ def parse_saved_report(raw: bytes, path: str) -> SavedReport:
     """The report in `raw`; `path` is used in messages only."""
     try:
         report = _checked(_parse_json(raw))
-        backends = tuple(_backend_score(row, report.queries) for row in report.backends)
+        backends = tuple(
+            _with_figures(_backend_score(row, report.queries), report.figures.get(row.backend, {}))
+            for row in report.backends
+        )
         _require_unique("backend", [backend.backend for backend in backends])
     except ReportError as exc:
         raise ReportError(f"{on_one_line(path)}: {exc}") from exc
@@ -123,6 +128,7 @@ class _Report(msgspec.Struct):
     queries: _Count
     backends: Annotated[list[_BackendRow], msgspec.Meta(min_length=1)]
     redact: Literal["standard", "strict"] = "standard"
+    figures: dict[str, dict[str, _FiguresByCase]] = {}
 
 
 def _parse_json(raw: bytes) -> object:
@@ -193,6 +199,21 @@ def _backend_score(row: _BackendRow, n_queries: int) -> BackendScore:
     if row.tokens is not None:
         saved_means |= {metric: _token_figure(row.tokens, metric) for metric in TOKEN_METRICS}
     return score._replace(means={**score.means, **saved_means})
+
+
+def _with_figures(score: BackendScore, by_metric: Mapping[str, _FiguresByCase]) -> BackendScore:
+    """The score with the figures that the report keeps beside its own; of those it has, its own count."""
+    columns: dict[str, Column] = {
+        metric: tuple(_number(figures.get(name)) for name in score.ids)
+        for metric, figures in by_metric.items()
+        if metric not in score.columns
+    }
+    means = {metric: mean_of_defined(column) for metric, column in columns.items()}
+    return score._replace(columns={**score.columns, **columns}, means={**score.means, **means})
+
+
+def _number(spelled: str | None) -> float | None:
+    return None if spelled is None else float(spelled)
 
 
 def _token_figure(row: _Tokens | None, metric: str) -> float | None:

@@ -157,7 +157,7 @@ def slices(evidence: Evidence, first: Sequence[str]) -> dict[str, tuple[SliceRow
 
 
 def _slice(each: SliceEvidence, metric: str) -> SliceRow:
-    moved = None if each.compare is None else each.compare[metric]
+    moved = None if each.compare is None else each.compare.get(metric)
     means = (backend.metrics[metric] for backend in each.backends)
     return SliceRow(
         name=each.name,
@@ -172,6 +172,9 @@ def _slice(each: SliceEvidence, metric: str) -> SliceRow:
 
 
 def bucket(figure: float | None) -> int:
-    """A figure of 0..1 as one of the widths that the page has for a bar in a cell; above 0 at least 1."""
-    micro = 0 if figure is None else ordering_key(figure)
+    """A figure of 0..1 as one of the widths that the page has for a bar in a cell; above 0 at least 1.
+
+    A count can exceed 1, and gets the widest bar.
+    """
+    micro = 0 if figure is None else min(ordering_key(figure), MICRO)
     return -(-micro * _BUCKETS // MICRO)

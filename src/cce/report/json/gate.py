@@ -81,7 +81,9 @@ def _policy(policy: GatePolicy) -> Json:
 
 
 def _limits(limits: Limits) -> Json:
-    return {"floor": _scores(limits.floor), "drop": _scores(limits.drop)}
+    fields: Json = {"floor": _scores(limits.floor), "drop": _scores(limits.drop)}
+    # Absent where no policy of version 1 had one, so that their reports keep their bytes.
+    return fields | {"ceiling": _scores(limits.ceiling)} if limits.ceiling else fields
 
 
 def _options(options: EvidenceOptions) -> Json:

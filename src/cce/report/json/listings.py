@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cce.domain.ranking import Chunk, Hit, Ranking
+from cce.domain.scope import Scope
 from cce.domain.scores import MetricEntry
+from cce.domain.systems import SystemEntry
 from cce.json_text import dump_json
 from cce.report.json.fields import Json, kind_or_null, score_or_null
 
@@ -48,6 +50,20 @@ def render_metrics_json(entries: Iterable[MetricEntry]) -> str:
         for each in entries
     ]
     return dump_json({"metrics": rows})
+
+
+def render_systems_json(entries: Iterable[SystemEntry], scopes: Iterable[Scope]) -> str:
+    """The systems that a run can name, and the scopes that limit them."""
+    systems = [{"name": each.name, "kind": each.kind, "origin": each.origin} for each in entries]
+    limits = [
+        {
+            "name": scope.name,
+            "include": None if scope.include is None else list(scope.include),
+            "exclude": list(scope.exclude),
+        }
+        for scope in scopes
+    ]
+    return dump_json({"scopes": limits, "systems": systems})
 
 
 def render_conformance(chunks: Iterable[Chunk]) -> str:

@@ -5,7 +5,7 @@ Every field is spelled out, because a contract changes by decision. Scores are s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cce.domain.full_report import FullReport
@@ -52,7 +52,21 @@ def _report(report: Report) -> Json:
         fields["evidence"] = evidence_record(report.evidence)
     if report.saved is not None:
         fields["saved"] = _saved(report.saved)
+    if report.notes:
+        fields["notes"] = list(report.notes)
+    if report.systems:
+        fields["systems"] = report.systems
+    if report.figures:
+        fields["figures"] = {score.backend: _more_figures(score, report.figures) for score in report.backends}
     return fields
+
+
+def _more_figures(score: BackendScore, metrics: Sequence[str]) -> Json:
+    """Metric -> case id -> figure, of ids that are unique."""
+    return {
+        metric: dict(zip(score.ids, map(score_or_null, score.columns[metric]), strict=True))
+        for metric in metrics
+    }
 
 
 def _saved(saved: SavedPair) -> Json:

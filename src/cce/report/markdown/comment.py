@@ -221,7 +221,9 @@ def _slice_cells(each: SliceEvidence, metric: str) -> Sequence[str]:
     cells = (code(each.name), label(metric), n, *means)
     if each.compare is None:
         return cells
-    moved = each.compare[metric]
+    moved = each.compare.get(metric)
+    if moved is None:  # a metric with means only
+        return *cells, "-", "-", "-", "-"
     return *cells, signed(moved.mean_delta), *map(str, (moved.better, moved.worse, moved.tied))
 
 

@@ -140,10 +140,12 @@ def _slice_table(evidence: Evidence) -> list[str]:
 
 def _slice_row(each: SliceEvidence, metric: str) -> Sequence[str]:
     means = (unsigned(backend.metrics[metric]) for backend in each.backends)
-    deltas = () if each.compare is None else _slice_delta_cells(each.compare[metric])
+    deltas = () if each.compare is None else _slice_delta_cells(each.compare.get(metric))
     return each.name, metric, str(each.n), *means, *deltas, "too few" if each.is_too_few else ""
 
 
-def _slice_delta_cells(each: SliceDifference) -> Sequence[str]:
+def _slice_delta_cells(each: SliceDifference | None) -> Sequence[str]:
+    if each is None:  # a metric with means only
+        return ("-",) * 5
     counts = (each.better, each.worse, each.tied)
     return signed(each.mean_delta), *map(str, counts), format_score(each.sign_p)

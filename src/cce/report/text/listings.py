@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from cce.domain.ranking import Chunk, Hit, Ranking
+from cce.domain.scope import Scope
 from cce.domain.scores import MetricEntry
+from cce.domain.systems import SystemEntry
 from cce.quoting import one_line
 from cce.report.text.tables import align
 from cce.report.view.cells import kind, place, unsigned
@@ -58,3 +60,16 @@ def _range(entry: MetricEntry) -> str:
 
 def _need(entry: MetricEntry) -> str:
     return "index" if entry.needs_index else ""
+
+
+def render_systems_text(entries: Iterable[SystemEntry], scopes: Iterable[Scope]) -> str:
+    """One line per system, then one per scope."""
+    lines = align([("name", "kind", "from"), *entries], n_left=3)
+    limits = [(scope.name, _patterns("+", scope.include), _patterns("-", scope.exclude)) for scope in scopes]
+    if limits:
+        lines += ["", *align([("scope", "include", "exclude"), *limits], n_left=3)]
+    return "\n".join(lines) + "\n"
+
+
+def _patterns(sign: str, patterns: tuple[str, ...] | None) -> str:
+    return "everything" if patterns is None else " ".join(f"{sign}{each}" for each in patterns)

@@ -49,6 +49,8 @@ def render_text(report: Report) -> str:
         from cce.report.text.evidence import evidence_blocks  # most reports have none
 
         blocks += evidence_blocks(report.evidence)
+    if report.notes:
+        blocks.append(["  notes", *(f"    {one_line(note)}" for note in report.notes)])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 

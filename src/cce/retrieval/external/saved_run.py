@@ -6,6 +6,7 @@ one. What the file does not say cannot be checked, and one notice says so.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 
 from cce.domain.outside import Answer, FailedAnswer, OutsideResult, Question, ScopeRequest
@@ -36,7 +37,7 @@ class SavedRun:
         docid    what makes a path of a document id, put in for `{}`
         corpus   the digest of the corpus that is asked now; None where there is none
         """
-        self._name = name
+        self.name = name
         self._run = run
         self._is_file = is_file
         self._docid = docid
@@ -62,7 +63,7 @@ class SavedRun:
 
     def notices(self) -> tuple[str, ...]:
         """What the reader of the figures should know, once all questions were asked: one line each."""
-        place = f"system {quoted(self._name)}: {on_one_line(self._run.path)}"
+        place = on_one_line(self._run.path)
         found = [key for key in map(self._key, self._asked) if key is not None]
         if self._asked and not found:
             fault = f"none of its {counted(len(self._run.answers), 'query', 'queries')} is a case of the set"
@@ -100,8 +101,34 @@ class SavedRun:
         chosen = self._chosen([each for each in recorded if _is_asked_so(each, question)], question)
         if isinstance(chosen.results, FailedAnswer):
             return chosen.results
-        results = chosen.results[: question.k]
-        return tuple(map(self._placed, results)) if self._run.has_docids else tuple(results)
+        return self._first(chosen.results, question.k)
+
+    def through_ties(self, question: Question) -> tuple[OutsideResult, ...]:
+        """What `answer` gives, and behind it all results that tie with the last of them.
+
+        Nothing for a failed case.
+        """
+        answer = self._answer(question)
+        if isinstance(answer, FailedAnswer) or len(answer) < question.k:
+            return () if isinstance(answer, FailedAnswer) else answer
+        recorded = self._run.answers[self._key(question.id) or question.id]
+        results = self._chosen([each for each in recorded if _is_asked_so(each, question)], question).results
+        assert not isinstance(results, FailedAnswer)  # noqa: S101 - it was answered
+        end = question.k
+        while end < len(results) and self.is_tied(results[end - 1].score, results[end].score):
+            end += 1
+        return self._first(results, end)
+
+    def is_tied(self, a: float | None, b: float | None) -> bool:
+        """Whether two scores leave open which result is the better one."""
+        order = self._run.order
+        if order is None or order.by == "rank" or a is None or b is None:
+            return False
+        # trec_eval holds scores as 32-bit floats.
+        return a == b or (order.ties == "trec_eval" and len({*array("f", (a, b))}) == 1)
+
+    def _first(self, results: Sequence[OutsideResult], n: int) -> tuple[OutsideResult, ...]:
+        return tuple(map(self._placed, results[:n])) if self._run.has_docids else tuple(results[:n])
 
     def _chosen(self, recorded: Sequence[RunAnswer], question: Question) -> RunAnswer:
         """The answer to this repeat and k; else the nearest, a deeper one first, since it can be cut."""

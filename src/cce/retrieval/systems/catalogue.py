@@ -9,26 +9,25 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from cce.domain.scope import Scope
-from cce.domain.systems import RunFile, SystemsFile, SystemTable, Variant
+from cce.domain.systems import (
+    NAME_RULE,
+    RunFile,
+    SystemEntry,
+    SystemsFile,
+    SystemTable,
+    Variant,
+    is_system_name,
+)
 from cce.errors import UnknownNameError, UsageError
 from cce.quoting import on_one_line, quoted
 from cce.registry import split_names, unknown_name
 from cce.retrieval.backends.catalog import BACKENDS, DEFAULT_BACKENDS
-from cce.retrieval.systems.file import is_system_name
 
 DEFAULT_SYSTEM = "hybrid"
 """What answers where one system is asked and none is named."""
 
 RUN_OPTION = "--run"
 BUILT_IN = "built in"
-
-
-class SystemEntry(NamedTuple):
-    """A row of the list of systems: `origin` is a package, a systems file or the option."""
-
-    name: str
-    kind: str
-    origin: str
 
 
 class ResolvedSystem(NamedTuple):
@@ -77,6 +76,10 @@ class Catalogue:
         for table in self._given.values():
             yield SystemEntry(table.name, _KINDS[type(table.source).__name__], table.origin)
 
+    def tables(self) -> tuple[SystemTable, ...]:
+        """The tables of the file, then those of the saved runs."""
+        return tuple(self._given.values())
+
     def chosen(self, place: str, typed: str | Iterable[str] | None) -> tuple[str, ...]:
         """At least one name, all known; without any typed those of file and runs, or the default backends.
 
@@ -86,7 +89,7 @@ class Catalogue:
             return tuple(self._given) or DEFAULT_BACKENDS
         names = split_names(typed)
         if not names:
-            raise UsageError(f"{place} names no system; known: {', '.join(self.names())}")
+            raise UsageError(f"{place} names no backend; known: {', '.join(self.names())}")
         for name in names:
             self.require(name)
         return names
@@ -164,6 +167,5 @@ def parse_run_option(typed: str) -> SystemTable:
     if not equals or not path:
         raise UsageError(f"--run takes NAME=FILE, as in --run mine=runs/mine.jsonl; got {quoted(typed)}")
     if not is_system_name(name):
-        way_out = "a name has 1 to 64 ASCII letters, digits, dots, dashes or underscores"
-        raise UsageError(f"--run {quoted(typed)}: {way_out}")
+        raise UsageError(f"--run {quoted(typed)}: {NAME_RULE}")
     return SystemTable(name, RunFile(path), RUN_OPTION)

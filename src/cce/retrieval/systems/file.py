@@ -23,11 +23,12 @@ from cce.domain.systems import (
     SystemsFile,
     SystemTable,
     Variant,
+    is_system_name,
 )
 from cce.errors import OutsideSystemError
 from cce.files import read_bytes
 from cce.quoting import on_one_line, quoted
-from cce.retrieval.systems.tables import NAME, SOURCES, FileValues, SystemValues, parse_tables
+from cce.retrieval.systems.tables import SOURCES, FileValues, SystemValues, parse_tables
 from cce.toml_tables import unknown
 
 _KEYS_OF_ALL = ("collapse", "repeat", "scope", "filter", "final", "price")
@@ -65,11 +66,6 @@ def parse_systems(raw: bytes, path: str) -> SystemsFile:
         name: _scope(name, table["include"], table["exclude"]) for name, table in values["scope"].items()
     }
     return SystemsFile(path, MappingProxyType(systems), MappingProxyType(scopes))
-
-
-def is_system_name(name: str) -> bool:
-    """Whether a system may be called `name`."""
-    return re.fullmatch(NAME, name) is not None
 
 
 def _require_names(noun: str, names: Iterable[str]) -> None:

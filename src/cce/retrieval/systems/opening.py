@@ -22,7 +22,6 @@ from cce.retrieval.backends.contract import Backend
 from cce.retrieval.corpus.scopes import ScopedFiles
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems.catalogue import Catalogue, ResolvedSystem
-from cce.toml_tables import shown, unknown
 
 if TYPE_CHECKING:
     from cce.domain.ranking_account import RankingAccount
@@ -48,6 +47,7 @@ class System:
         self.name = table.name
         self.table = table
         self._index = index
+        self.scopes = resolved.scopes
         self._scopes = ScopedFiles(resolved.scopes) if resolved.scopes else None
         backend = table.source.backend
         factory = BACKENDS.load(backend)
@@ -62,10 +62,10 @@ class System:
         """Positions of the chunks that its own scopes allow; None without a scope."""
         return None if self._scopes is None else self._scopes.positions(self._index.positions_by_file)
 
-    @property
-    def scopes(self) -> ScopedFiles | None:
-        """The files that its own scopes allow."""
-        return self._scopes
+    def notices(self) -> list[str]:
+        """One line for each of its scopes with patterns that match no file."""
+        paths = self._index.positions_by_file.keys()
+        return [] if self._scopes is None else self._scopes.notices(paths)
 
     def rank(self, query: Query, k: int) -> Ranking:
         """At most k hits, best first, that keep the laws of rankings; raises RankingError.
@@ -127,6 +127,8 @@ def _require_options(factory: Callable[..., object], options: Mapping[str, objec
     if not options:
         return
     from inspect import Parameter, signature  # only variants have options
+
+    from cce.toml_tables import shown, unknown
 
     parameters = [*signature(factory).parameters.values()][1:]
     if any(each.kind is Parameter.VAR_KEYWORD for each in parameters):

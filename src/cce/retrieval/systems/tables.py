@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, cast
 
+from cce.domain.systems import NAME
 from cce.errors import OutsideSystemError
 from cce.toml_tables import field_fault, parse_toml, shown
 
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 SCHEMA = "cce.systems/v1"
-
-NAME = r"[A-Za-z0-9._-]{1,64}"
-"""What a system and a scope may be called."""
 
 SOURCES = ("backend", "command", "url", "object", "run")
 """The keys of which a table has exactly one: they say what answers."""
