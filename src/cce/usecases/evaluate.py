@@ -174,7 +174,8 @@ def _score(
     return Measurement(
         rankings={name: answers.first for name, answers in answered.items()},
         scores=tuple(scores),
-        notices=(*systems.notices(), *texts, *scopes.notices()),
+        # Systems and cases can share a scope, whose patterns are then looked at twice.
+        notices=tuple(dict.fromkeys((*systems.notices(), *texts, *scopes.notices()))),
         failed={name: answers.failed for name, answers in answered.items() if answers.failed},
         elsewhere=systems.elsewhere(),
     )
