@@ -100,3 +100,12 @@ def test_metrics_of_the_evidence_leave_out_cases_without_an_anchor(project: Path
         for each in evidence["backends"]
     }
     assert n_by_metric == {"all": {"ndcg": 2, "hit": 2, "mrr": 2}, "before": {"ndcg": 1, "hit": 1, "mrr": 2}}
+
+
+def test_an_anchor_outside_the_scope_is_explained_as_that(project: Path, run_cce: Run) -> None:
+    options = ("--systems", "systems.toml", "--backend", "before,all")
+    result = run_cce("explain", "set.jsonl", "moved", *options, cwd=project)
+    assert result.returncode == 0, result.stderr
+    before, _, everything = result.stdout.decode().partition("\nall")
+    assert "the scope leaves no chunk that matches it" in before
+    assert "the scope leaves" not in everything
