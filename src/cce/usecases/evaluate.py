@@ -112,9 +112,10 @@ def evaluate(plan: Plan, progress: ProgressCallback, *, has_drilldown: bool = Fa
     if not has_drilldown:
         return Evaluation(report, (), notices, directory)
 
-    from cce.measurement.matching.drilldown import drill_down  # text and JSON reports have none
+    from cce.usecases.drilldown import drill_into  # text and JSON reports have none
 
-    cases = drill_down(fixtures.cases, measurement.rankings)
+    index = None if indexed is None else indexed.index
+    cases = drill_into(fixtures, measurement.rankings, index, plan.catalogue)
     secrets = () if indexed is None else likely_secrets(indexed)
     return Evaluation(report, cases, (*notices, *secrets), directory)
 
