@@ -332,7 +332,7 @@ def test_a_case_that_left_the_set_is_noticed(project: Project, ask: Ask) -> None
     accepted(ask)
     project.write_set(*CASES[:2])
     code, out, err = ask()
-    assert (code, out) == (0, "GATE: GO\n")
+    assert (code, out) == (0, f"GATE: GO\n  {err}")
     assert err == (
         "warning: eval/baseline.json: 1 of its cases left the set (gone): "
         "put back what is missing, or accept a new baseline with --accept\n"
@@ -345,7 +345,7 @@ def test_a_baseline_whose_mean_is_not_that_of_its_cases_is_noticed(project: Proj
     saved["backends"][0]["recall"] = "0.500000"
     project.baseline.write_text(json.dumps(saved), "utf-8")
     code, out, err = ask()
-    assert (code, out) == (0, "GATE: GO\n")
+    assert (code, out) == (0, f"GATE: GO\n  {err}")
     assert err.startswith(
         "warning: eval/baseline.json: backend 'bm25' has means that its cases do not have, "
         "recall 0.500000 (its cases give 1.000000): it was edited, "
@@ -358,7 +358,7 @@ def test_another_embedder_is_noticed(project: Project, ask: Ask) -> None:
     saved = json.loads(project.baseline.read_bytes())
     project.baseline.write_text(json.dumps({**saved, "embedder": "ollama"}), "utf-8")
     code, out, err = ask()
-    assert (code, out) == (0, "GATE: GO\n")
+    assert (code, out) == (0, f"GATE: GO\n  {err}")
     assert "was measured with the embedder ollama, the candidate with hash" in err
 
 

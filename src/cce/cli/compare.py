@@ -70,9 +70,10 @@ def command(
     files = parse_report_files(reports, RENDERERS, as_json=as_json)
     require_apart(files, {"old report": old, "new report": new}, lambda: _corpora(old, new))
     report = compare_saved(PairingPlan(old, new, names, only_shared, evidence))
-    for notice in report.saved.notices if report.saved else ():
+    notices = report.saved.notices if report.saved else ()
+    for notice in notices:
         warn(notice)
-    full = FullReport(report, command=typed_command())
+    full = FullReport(report, command=typed_command(), warnings=notices)
     write_reports([(file, RENDERERS[file.format](full)) for file in files])
 
 

@@ -19,6 +19,7 @@ class FullReport(NamedTuple):
     gate           the gate that was asked; `report` is then its report
     fixtures_in_git  the set as git names it, from the root of its work tree; None outside of any
     command        the words that make this report again, without those that say where it goes
+    warnings       what makes the figures doubtful without changing them, one line each
     """
 
     report: Report
@@ -27,3 +28,4 @@ class FullReport(NamedTuple):
     gate: GateReport | None = None
     command: tuple[str, ...] = ()
     fixtures_in_git: str | None = None
+    warnings: tuple[str, ...] = ()

@@ -34,7 +34,6 @@ from cce.measurement.gate.baseline import (
 from cce.measurement.gate.policy import require_known
 from cce.measurement.gate.policy_tables import PolicyError
 from cce.measurement.gate.rules import judge_gate, named_metrics, weighed_metrics
-from cce.measurement.matching.drilldown import drill_down
 from cce.measurement.reports.reading import SavedReport, edited_means, read_saved_report
 from cce.quoting import on_one_line
 from cce.registry import unknown_name
@@ -49,9 +48,9 @@ from cce.usecases.corpora import (
     likely_secrets,
     open_corpus,
 )
+from cce.usecases.drilldown import drill_into
 from cce.usecases.evaluate import Measurement, Plan, all_notices, measure_systems
 from cce.usecases.gate_files import beside, corpus_of_policy, require_direct_baseline
-from cce.usecases.locations import location_view
 from cce.work_tree import path_in_work_tree
 
 _N_SHOWN = 5
@@ -106,19 +105,23 @@ def run_gate(plan: GatePlan, progress: ProgressCallback) -> GateRun:
     indexed = open_corpus(measuring.corpus, corpus_of(measuring.corpus, fixtures), progress)
     measurement = measure_systems(measuring, fixtures, indexed.index, progress)
     gate, pair = _judge(plan, sources, measurement, indexed)
-    view = location_view(indexed.index)
-    cases = drill_down(fixtures.cases, measurement.rankings, view) if plan.has_drilldown else ()
+    cases = (
+        drill_into(fixtures, measurement.rankings, indexed.index, measuring.catalogue)
+        if plan.has_drilldown
+        else ()
+    )
+    notices = (
+        *all_notices(fixtures, indexed),
+        *measurement.notices,
+        *notices_of_read(indexed, _own_files(plan)),
+        *_notices(plan, sources, pair, indexed),
+        *(likely_secrets(indexed) if plan.has_drilldown else ()),
+    )
+    place = path_in_work_tree(fixtures.path)
     return GateRun(
-        full=FullReport(
-            gate.report, fixtures.path, cases, gate, plan.command, path_in_work_tree(fixtures.path)
-        ),
+        full=FullReport(gate.report, fixtures.path, cases, gate, plan.command, place, notices),
         gate=gate,
-        notices=(
-            *all_notices(fixtures, indexed),
-            *notices_of_read(indexed, _own_files(plan)),
-            *_notices(plan, sources, pair, indexed),
-            *(likely_secrets(indexed) if plan.has_drilldown else ()),
-        ),
+        notices=notices,
         new_baseline=_baseline_bytes(gate, sources, measurement) if plan.is_accepting else None,
         directory=indexed.root if indexed.is_directory else None,
     )

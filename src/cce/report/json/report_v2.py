@@ -28,7 +28,7 @@ def render_json_report(full: FullReport) -> str:
         return render_json(full.report)
     from cce.report.json.gate import render_gate_json  # most reports have no gate
 
-    return render_gate_json(full.gate)
+    return render_gate_json(full.gate, full.warnings)
 
 
 def render_json(report: Report) -> str:

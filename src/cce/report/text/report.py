@@ -37,7 +37,7 @@ def render_text_report(full: FullReport) -> str:
         return render_text(full.report)
     from cce.report.text.gate import render_gate_text  # most reports have no gate
 
-    return render_gate_text(full.gate)
+    return render_gate_text(full.gate, full.warnings)
 
 
 def render_text(report: Report) -> str:
