@@ -171,9 +171,9 @@ def _evidence(metric: str, each: DifferenceEvidence, alpha: float) -> Iterator[R
     if each.verdict is Verdict.REGRESSED:
         text = (
             f"{metric} regressed by {format_score(abs(each.mean_delta or 0.0))} on average "
-            f"(p = {format_score(each.holm_p)}, alpha {format_score(alpha)}); {worse}"
+            f"(p = {format_score(each.adjusted_p)}, alpha {format_score(alpha)}); {worse}"
         )
-        yield Reason(Level.BLOCK, Rule.REGRESSED, text, metric, each.holm_p, alpha, each.worse)
+        yield Reason(Level.BLOCK, Rule.REGRESSED, text, metric, each.adjusted_p, alpha, each.worse)
     if len(each.worse) > len(each.better):
         text = f"{metric} {worse} (sign test p = {format_score(each.sign_p)})"
         yield Reason(
