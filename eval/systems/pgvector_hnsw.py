@@ -26,11 +26,11 @@ from cce.retriever_stub import serve
 SETTINGS = "SET hnsw.ef_search = 1000; SET hnsw.iterative_scan = strict_order; SET enable_seqscan = off"
 TABLE = f"CREATE TABLE chunks (number int, path text, place vector({DIMENSION}))"
 SEARCH = """
-    WITH nearest AS MATERIALIZED (
+    WITH near AS MATERIALIZED (
         SELECT number, place <=> %(vector)s::vector AS distance FROM chunks
         WHERE %(paths)s::text[] IS NULL OR path = ANY(%(paths)s)
         ORDER BY place <=> %(vector)s::vector LIMIT greatest(%(k)s, 1000)
-    ) SELECT number, round(1 - distance::numeric, 6) score FROM nearest ORDER BY score DESC, number LIMIT %(k)s
+    ) SELECT number, round(1 - distance::numeric, 6) score FROM near ORDER BY score DESC, number LIMIT %(k)s
 """
 
 connections: list[psycopg.Connection[Any]] = []
