@@ -36,6 +36,7 @@ PAGES = (
     *sorted(set((ROOT / "eval").glob("*.md")) - {INDEX}),
     ROOT / "eval/benchmarks/README.md",
     ROOT / "eval/hardening/README.md",
+    ROOT / "eval/systems/README.md",
 )
 
 GLOSSARY = (

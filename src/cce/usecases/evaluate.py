@@ -118,8 +118,10 @@ def evaluate(plan: Plan, progress: ProgressCallback, *, has_drilldown: bool = Fa
         return Evaluation(report, (), notices, directory)
 
     from cce.measurement.matching.drilldown import drill_down  # text and JSON reports have none
+    from cce.usecases.locations import location_view
 
-    cases = drill_down(fixtures.cases, measurement.rankings)
+    view = location_view(None if indexed is None else indexed.index)
+    cases = drill_down(fixtures.cases, measurement.rankings, view)
     secrets = () if indexed is None else likely_secrets(indexed)
     return Evaluation(report, cases, (*notices, *secrets), directory)
 

@@ -51,6 +51,7 @@ from cce.usecases.corpora import (
 )
 from cce.usecases.evaluate import Measurement, Plan, all_notices, measure_systems
 from cce.usecases.gate_files import beside, corpus_of_policy, require_direct_baseline
+from cce.usecases.locations import location_view
 from cce.work_tree import path_in_work_tree
 
 _N_SHOWN = 5
@@ -105,7 +106,8 @@ def run_gate(plan: GatePlan, progress: ProgressCallback) -> GateRun:
     indexed = open_corpus(measuring.corpus, corpus_of(measuring.corpus, fixtures), progress)
     measurement = measure_systems(measuring, fixtures, indexed.index, progress)
     gate, pair = _judge(plan, sources, measurement, indexed)
-    cases = drill_down(fixtures.cases, measurement.rankings) if plan.has_drilldown else ()
+    view = location_view(indexed.index)
+    cases = drill_down(fixtures.cases, measurement.rankings, view) if plan.has_drilldown else ()
     return GateRun(
         full=FullReport(
             gate.report, fixtures.path, cases, gate, plan.command, path_in_work_tree(fixtures.path)

@@ -64,7 +64,7 @@ def _case(case: Case, rankings: Mapping[str, Ranking], view: LocationView | None
 
 
 def _ranking(case: Case, backend: str, ranking: Ranking, view: LocationView | None) -> ShownRanking:
-    matches = (match_case(case, ranking) if view is None else view.matcher.match(case, ranking)).matches
+    matches = _matches(case, ranking, view)
     counted = zip(ranking[: case.k], matches, strict=True)
     hits = (
         ShownHit(
@@ -80,6 +80,12 @@ def _ranking(case: Case, backend: str, ranking: Ranking, view: LocationView | No
         for rank, (hit, matched) in enumerate(counted, start=1)
     )
     return ShownRanking(backend, tuple(hits))
+
+
+def _matches(case: Case, ranking: Ranking, view: LocationView | None) -> tuple[tuple[int, ...], ...]:
+    is_plain = view is None or all(isinstance(hit.chunk, Chunk) for hit in ranking[: case.k])
+    match = match_case(case, ranking) if is_plain or view is None else view.matcher.match(case, ranking)
+    return match.matches
 
 
 def _kind(found: Chunk | Location) -> str:
