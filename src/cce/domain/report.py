@@ -12,6 +12,7 @@ from cce.domain.scores import BackendScore
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison
     from cce.domain.evidence import Evidence
+    from cce.domain.labels import Labels, MadeBy
 
 
 _NOTHING: Mapping[str, Mapping[str, object]] = MappingProxyType({})
@@ -35,7 +36,8 @@ class Report(NamedTuple):
     `saved` is set where the figures come from two reports; their six decimals are all there is.
     `redaction` is what the text went through. `notes` are what the reader should know of the systems, where
     they were asked for; `systems` maps those that are more than a bare name to what they are. `figures` names
-    the metrics beside those of every report whose figures a saved report keeps for each case.
+    the metrics beside those of every report whose figures a saved report keeps for each case, `labels` what
+    the cases were labelled with, and `made_by` what a baseline was measured with.
     """
 
     corpus: str
@@ -49,3 +51,5 @@ class Report(NamedTuple):
     notes: tuple[str, ...] = ()
     systems: Mapping[str, Mapping[str, object]] = _NOTHING
     figures: tuple[str, ...] = ()
+    labels: Labels | None = None
+    made_by: MadeBy | None = None
