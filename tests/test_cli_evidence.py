@@ -59,6 +59,21 @@ def test_evidence_only_adds_a_key_to_the_json_report(capsysbinary: Capture) -> N
     assert fields == plain
 
 
+def test_two_backends_that_return_the_same_results_are_identical(
+    tmp_path: Path, capsysbinary: Capture
+) -> None:
+    # One file, one chunk: there is nothing to rank differently.
+    (tmp_path / "only.txt").write_text("the fee of a late return\n")
+    (tmp_path / "set.jsonl").write_text('{"query": "late fee", "expected": ["only.txt"]}\n')
+    shown = printed(
+        capsysbinary,
+        "relevance",
+        str(tmp_path / "set.jsonl"),
+        *("--dir", str(tmp_path), "--compare", "bm25,vector", "--evidence", "--metrics", "mrr"),
+    )
+    assert "Verdict: identical, every case has the same results in the same order.\n" in shown
+
+
 def test_the_means_of_the_evidence_are_those_of_the_report(capsysbinary: Capture) -> None:
     fields = json.loads(
         printed(capsysbinary, "relevance", str(CODE), "--json", "--evidence", "--metrics", ALL)
@@ -223,16 +238,20 @@ def test_a_grade_of_an_anchor_that_is_not_expected_is_refused(tmp_path: Path, ca
 
 def test_metrics_lists_every_metric_aligned(capsysbinary: Capture) -> None:
     header, *lines = printed(capsysbinary, "metrics").splitlines()
-    assert [line.split()[0] for line in lines] == list(CATALOG)
+    cut_only = ["judged@K", "irrelevant_hits@K"]
+    assert [line.split()[0] for line in lines] == [*CATALOG, *cut_only]
     column = header.index("definition")
-    assert [line[column:] for line in lines] == [metric.definition for metric in CATALOG.values()]
+    definitions = [metric.definition for metric in CATALOG.values()]
+    assert [line[column:] for line in lines[: len(CATALOG)]] == definitions
     assert all("0 to 1" in line[:column] and line[column - 1] == " " for line in lines)
 
 
 def test_metrics_as_json_say_which_need_the_index(capsysbinary: Capture) -> None:
     rows = json.loads(printed(capsysbinary, "metrics", "--json"))["metrics"]
-    assert [row["name"] for row in rows] == list(CATALOG)
-    assert [row["name"] for row in rows if row["needs_index"]] == ["ndcg", "ndcg_linear", "ap"]
+    cut_only = ["judged@K", "irrelevant_hits@K"]
+    assert [row["name"] for row in rows] == [*CATALOG, *cut_only]
+    needing = [row["name"] for row in rows if row["needs_index"]]
+    assert needing == ["ndcg", "ndcg_linear", "ap", *cut_only]
     assert rows[0] == {
         "name": "precision_at_k",
         "definition": "relevant results / k",

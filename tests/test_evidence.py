@@ -22,6 +22,7 @@ from cce.domain.evidence import (
 from cce.domain.scores import BackendScore, Column
 from cce.errors import UsageError
 from cce.measurement.evidence.gathering import gather_evidence
+from cce.measurement.evidence.power import cases_needed, detectable_effect
 from cce.measurement.evidence.significance import case_deltas, paired_t_test
 from cce.numerals import format_signed
 from score_rows import score_of_columns
@@ -116,20 +117,26 @@ def test_undefined_figures_are_left_out_and_counted() -> None:
 def test_a_metric_defined_nowhere_has_no_figures_and_cannot_tell() -> None:
     found = difference([None, None], [None, None])
     assert (found.mean_delta, found.ci95_low, found.effect_size, found.mde, found.n_needed) == (None,) * 5
-    assert (found.sign_p, found.flip_p, found.holm_p, found.attainable_p) == (1.0,) * 4
+    assert (found.sign_p, found.flip_p, found.adjusted_p, found.attainable_p) == (1.0,) * 4
     assert (found.n, found.n_undefined, found.tied) == (0, 2, 0)
     assert found.verdict is Verdict.CANNOT_TELL
 
 
 def test_one_case_shows_its_delta_and_proves_nothing() -> None:
     found = difference([0.25], [0.75])
-    assert (found.mean_delta, found.ci95_low, found.ci95_high) == (0.5, 0.5, 0.5)
+    # With two made-up cases 0.5 and -0.5: mean 1/6, sd 0.577350, t(0.025, 2 df) 4.302653: beyond -1 and 1.
+    assert (found.mean_delta, found.ci95_low, found.ci95_high) == (0.5, -1.0, 1.0)
     assert (found.effect_size, found.mde, found.n_needed) == (None, None, None)
     assert (found.sign_p, found.attainable_p, found.verdict) == (1.0, 1.0, Verdict.CANNOT_TELL)
 
 
 def test_no_difference_anywhere_is_never_an_improvement() -> None:
-    for min_effect, verdict in ((0.0, Verdict.INCONCLUSIVE), (0.01, Verdict.EQUIVALENT)):
+    # 20 zeros and a -1: mean -0.047619, sd 0.218218, t(0.05, 20 df) 1.724718: lower bound -0.129748.
+    for min_effect, verdict in (
+        (0.0, Verdict.NO_CASE_MOVED),
+        (0.129748, Verdict.NO_CASE_MOVED),
+        (0.129749, Verdict.EQUIVALENT),
+    ):
         found = difference([0.5, 1.0] * 10, [0.5, 1.0] * 10, min_effect=min_effect)
         assert (found.better, found.worse, found.tied) == ((), (), 20)
         assert (found.sign_p, found.flip_p, found.flip_method) == (1.0, 1.0, FlipMethod.EXACT)
@@ -145,21 +152,95 @@ def test_deltas_within_rounding_noise_are_tied() -> None:
 def test_six_wins_are_just_enough_for_one_metric() -> None:
     found = difference([0.5, 1 / 3, 0.25, 0.2, 0.5, 0.0], [1.0] * 6)
     assert found.better == ("q1", "q2", "q3", "q4", "q5", "q6")
-    assert (found.sign_p, found.flip_p, found.holm_p, found.attainable_p) == (0.03125,) * 4
+    assert (found.sign_p, found.flip_p, found.adjusted_p, found.attainable_p) == (0.03125,) * 4
     assert found.verdict is Verdict.IMPROVED
     assert difference([1.0] * 6, [0.5, 1 / 3, 0.25, 0.2, 0.5, 0.0]).verdict is Verdict.REGRESSED
 
 
-def test_the_whole_family_pays_for_being_asked_together() -> None:
-    options = EvidenceOptions(("mrr", "hit"), resamples=QUICK)
-    a = score_of_columns("a", {"mrr": (0.5,) * 6, "hit": (1.0,) * 6})
-    b = score_of_columns("b", {"mrr": (1.0,) * 6, "hit": (1.0,) * 6})
-    compare = gather_evidence(options, [a, b], (a, b)).compare
+def family(**columns: tuple[Column, Column]) -> dict[str, DifferenceEvidence]:
+    """The evidence of several metrics, each with its figures of A and of B."""
+    a, b = (
+        score_of_columns("ab"[side], {name: pair[side] for name, pair in columns.items()}) for side in (0, 1)
+    )
+    compare = gather_evidence(EvidenceOptions(tuple(columns), resamples=QUICK), [a, b], (a, b)).compare
     assert compare is not None
-    assert (compare.a, compare.b, list(compare.metrics)) == ("a", "b", ["mrr", "hit"])
-    assert (compare.metrics["mrr"].flip_p, compare.metrics["mrr"].holm_p) == (0.03125, 0.0625)
-    assert compare.metrics["mrr"].verdict is Verdict.INCONCLUSIVE
-    assert compare.metrics["hit"].holm_p == 1.0
+    assert (compare.a, compare.b, list(compare.metrics)) == ("a", "b", list(columns))
+    return dict(compare.metrics)
+
+
+def test_metrics_that_never_move_cost_the_others_nothing() -> None:
+    still = ((1.0,) * 7, (1.0,) * 7)
+    found = family(mrr=((0.5,) * 7, (1.0,) * 7), hit=still, recall=still, f1=still)
+    # 7 to 0: 2 / 2^7. No sign pattern brings the others to it.
+    assert (found["mrr"].flip_p, found["mrr"].adjusted_p) == (0.015625, 0.015625)
+    assert found["mrr"].verdict is Verdict.IMPROVED
+    assert (found["hit"].adjusted_p, found["hit"].verdict) == (1.0, Verdict.NO_CASE_MOVED)
+
+
+def test_seven_of_seven_are_evidence_among_four_metrics_that_move_the_same_way() -> None:
+    halves, thirds = ((0.5,) * 7, (1.0,) * 7), ((1 / 3, 0.5, 0.25, 0.2, 0.5, 0.1, 0.0), (1.0,) * 7)
+    found = family(mrr=thirds, hit=halves, recall=halves, f1=thirds)
+    assert {each.adjusted_p for each in found.values()} == {0.015625}
+    assert {each.verdict for each in found.values()} == {Verdict.IMPROVED}
+
+
+def test_five_of_five_cannot_tell_whatever_the_family() -> None:
+    wins = ((0.0,) * 5, (1.0,) * 5)
+    found = family(mrr=wins, hit=wins, recall=wins, f1=wins)
+    assert {each.verdict for each in found.values()} == {Verdict.CANNOT_TELL}
+    assert {(each.mde, each.n_needed) for each in found.values()} == {(None, None)}
+
+
+def test_twenty_of_twenty_are_evidence_beside_a_metric_with_one_large_win() -> None:
+    small = ((0.5,) * 20, (0.51,) * 20)
+    large = ((0.0,) * 20, (1.0, *(0.0,) * 19))
+    found = family(mrr=small, recall=large)
+    assert found["mrr"].adjusted_p == 2 / 2**20
+    assert found["mrr"].verdict is Verdict.IMPROVED
+    assert found["recall"].verdict is Verdict.INCONCLUSIVE
+
+
+def test_detectable_change_and_cases_needed_are_those_of_the_family() -> None:
+    a, b = (0.5,) * 10, (0.6, 0.4) * 4 + (0.6, 0.6)
+    alone, both = family(mrr=(a, b))["mrr"], family(mrr=(a, b), recall=(a, a))["mrr"]
+    sd = statistics.stdev(y - x for x, y in zip(a, b, strict=True))
+    assert alone.mde == pytest.approx((detectable_effect(10, 0.05) or 0) * sd, rel=1e-6)
+    assert both.mde == pytest.approx((detectable_effect(10, 0.025) or 0) * sd, rel=1e-6)
+    assert alone.n_needed == 212
+    assert both.n_needed == cases_needed(0.02 / sd, 0.025)
+
+
+def test_the_cases_needed_are_never_fewer_than_any_evidence_takes() -> None:
+    # Twelve deltas around 0.9 at an sd of 0.07: two cases have the power, but 2 / 2^5 is not below 0.05.
+    found = difference((0.0,) * 12, (0.85, 0.95) * 6)
+    assert cases_needed(0.9 / statistics.stdev((0.85, 0.95) * 6), 0.05) < 6
+    assert found.n_needed == 6
+
+
+def test_the_same_places_in_the_same_order_are_identical_before_all_else() -> None:
+    a = score_of_columns("a", {"mrr": (1.0, 0.5)})
+    compare = gather_evidence(
+        EvidenceOptions(("mrr",), resamples=QUICK), [a, a], (a, a), are_identical=True
+    ).compare
+    assert compare is not None
+    assert compare.metrics["mrr"].verdict is Verdict.IDENTICAL
+
+
+def test_more_than_36_moved_cases_are_drawn_and_no_p_is_below_what_the_draws_give() -> None:
+    found = difference((0.0,) * 40, (1.0,) * 40)
+    assert (found.flip_method, found.is_drawn) == (FlipMethod.MONTE_CARLO, True)
+    assert found.attainable_p == found.adjusted_p == 1 / (QUICK + 1)
+
+
+def test_an_improvement_that_one_lost_case_would_undo_is_marked() -> None:
+    # Seven wins of 0.1 and a loss of 1: the mean turns negative.
+    # Seven wins of 1 and a loss of 1: 2 * (1 + 8) / 2^8 = 0.07.
+    assert difference((0.0,) * 7, (0.1,) * 7).is_fragile
+    assert difference((0.0,) * 7, (1.0,) * 7).is_fragile
+    # Eleven wins of 1 and a loss of 1: 2 * (1 + 12) / 2^12 = 0.006.
+    assert not difference((0.0,) * 11, (1.0,) * 11).is_fragile
+    assert difference((0.1,) * 7, (0.0,) * 7).is_fragile, "a regression that one more win would undo"
+    assert not difference((0.0, 0.5) * 7, (0.5, 0.0) * 7).is_fragile, "there is nothing to undo"
 
 
 def test_five_wins_of_five_cannot_tell() -> None:
@@ -256,7 +337,7 @@ def test_cases_with_tags_give_slices() -> None:
 
 
 def test_the_same_seed_gives_the_same_evidence_and_another_one_other_bounds() -> None:
-    pair = backend("a", (0.0, 0.5, 1.0, 0.25) * 8), backend("b", (0.2, 0.25, 1.0, 1.0) * 8)
+    pair = backend("a", (0.0, 0.5, 1.0, 0.25) * 16), backend("b", (0.2, 0.25, 1.0, 0.35) * 16)
     one, again, other = (
         gather_evidence(EvidenceOptions(("mrr",), seed=seed, resamples=QUICK), pair, pair)
         for seed in (1, 1, 2)
@@ -273,18 +354,40 @@ def simulation() -> SimpleNamespace:
     return SimpleNamespace(**runpy.run_path(str(root / "eval" / "benchmarks" / "false_verdicts.py")))
 
 
-@pytest.mark.parametrize("n", [10, 30, 100])
+@pytest.mark.process  # simulations take seconds
+@pytest.mark.parametrize("n", [10, 24, 60])
 def test_without_a_difference_verdicts_with_a_direction_are_as_rare_as_alpha(
     simulation: SimpleNamespace, n: int
 ) -> None:
+    populations = simulation.real_differences()
     _, most = simulation.binomial_bounds(0.05, 150)
-    assert simulation.false_share(("mrr",), n, 150) <= most
-    assert simulation.false_share(("mrr", "hit", "first"), n, 50) <= simulation.binomial_bounds(0.05, 50)[1]
+    for family in simulation.FAMILIES:
+        assert simulation.false_share(populations, family, n, 150) <= most
 
 
-@pytest.mark.parametrize("n", [10, 30])
+@pytest.mark.process  # simulations take seconds
+@pytest.mark.parametrize("n", [10, 24, 60])
+def test_the_interval_of_a_difference_holds_the_true_one(simulation: SimpleNamespace, n: int) -> None:
+    least, _ = simulation.binomial_bounds(0.95, 150)
+    assert simulation.coverage(simulation.real_differences(), n, 150) >= least
+
+
+@pytest.mark.process  # simulations take seconds
+@pytest.mark.parametrize("n", [10, 24])
 def test_a_difference_as_large_as_mde_is_found_four_times_in_five(
     simulation: SimpleNamespace, n: int
 ) -> None:
     least, most = simulation.binomial_bounds(0.8, 200)
-    assert least <= simulation.found_share_at_mde(n, 200) <= most
+    assert least <= simulation.found_share_of_normal_deltas(n, 200) <= most
+    populations = simulation.real_differences()
+    for family in simulation.FAMILIES:
+        assert (
+            simulation.found_share_at_mde(populations, family, n, 100)
+            >= simulation.binomial_bounds(0.8, 100)[0]
+        )
+
+
+@pytest.mark.parametrize("n", [5, 7, 10, 24, 60, 200])
+@pytest.mark.parametrize("limit", [0.02, 0.05, 0.1, 0.2])
+def test_rare_losses_seldom_pass_as_equivalent(simulation: SimpleNamespace, n: int, limit: float) -> None:
+    assert simulation.false_equivalent_share(n, limit) <= 0.08

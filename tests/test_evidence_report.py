@@ -32,7 +32,7 @@ DIFFERENCE = DifferenceEvidence(
     sign_p=0.375,
     flip_p=0.1875,
     flip_method=FlipMethod.EXACT,
-    holm_p=0.1875,
+    adjusted_p=0.1875,
     mean_delta=5 / 12,
     ci95_low=-1 / 128,
     ci95_high=0.75,
@@ -52,7 +52,7 @@ UNDEFINED = DifferenceEvidence(
     sign_p=1.0,
     flip_p=1.0,
     flip_method=FlipMethod.EXACT,
-    holm_p=1.0,
+    adjusted_p=1.0,
     mean_delta=None,
     ci95_low=None,
     ci95_high=None,
@@ -136,10 +136,10 @@ def test_the_whole_block_as_it_is_read() -> None:
   mrr            6         1   +0.416667  [-0.007813, +0.750000]       4      1     1  inconclusive
   token_iou      0         7         n/a                     n/a       0      0     0   cannot tell
 
-  how sure (two-sided p values; Holm over 2 metrics)
-  metric       sign p    flip p    Holm p  flip method
-  mrr        0.375000  0.187500  0.187500        exact
-  token_iou  1.000000  1.000000  1.000000        exact
+  how sure (two-sided p values; adjusted over 2 metrics)
+  metric       sign p    flip p  adjusted p  flip method
+  mrr        0.375000  0.187500    0.187500        exact
+  token_iou  1.000000  1.000000    1.000000        exact
 
   what this set can see (power 0.8)
   metric     effect size       mde  cases needed   least p
@@ -151,10 +151,11 @@ def test_the_whole_block_as_it_is_read() -> None:
   token_iou  ooooooo
 
   in words
-  mrr rose by 0.416667 on average from bm25 to hybrid (95% CI [-0.007813, +0.750000]; 6 cases, """
-        """1 left out as undefined: 4 better, 1 worse, 1 tied). Verdict: inconclusive, p = 0.187500 after """
-        """Holm over 2 metrics, alpha 0.050000. With this spread 6 cases show a mean change of 0.731234 or """
-        """more in four of five tries; to show 0.416667 takes 14 cases.
+  mrr rose by 0.416667 on average from bm25 to hybrid (95% CI of this metric alone [-0.007813, +0.750000]; """
+        """6 cases, 1 left out as undefined: 4 better, 1 worse, 1 tied). Verdict: inconclusive, """
+        """p = 0.187500 adjusted over 2 metrics, alpha 0.050000. Only 5 cases moved: even all one way """
+        """give p = 0.062500. With this spread 6 cases detect a true change of 0.731234 with 80 % power; """
+        """to tell a true change of 0.416667 from none takes 14 cases.
   token_iou is undefined for every case, so there is nothing to compare from bm25 to hybrid.
 
   slices by tag (a hint where to look, never a verdict)
@@ -182,17 +183,26 @@ def test_without_a_comparison_there_are_means_and_slices_only() -> None:
 
 
 def test_a_loss_is_said_as_a_fall() -> None:
-    worse = replace(DIFFERENCE, mean_delta=-0.125, verdict=Verdict.REGRESSED, holm_p=0.01, n_undefined=0)
+    worse = replace(
+        DIFFERENCE,
+        mean_delta=-0.125,
+        ci95_high=-0.007813,
+        ci95_low=-0.3,
+        verdict=Verdict.REGRESSED,
+        flip_p=0.01,
+        adjusted_p=0.01,
+        n_undefined=0,
+    )
     assert words(worse, min_effect=0.05).startswith(
-        "mrr fell by 0.125000 on average from bm25 to hybrid (95% CI [-0.007813, +0.750000]; 6 cases: "
+        "mrr fell by 0.125000 on average from bm25 to hybrid (95% CI [-0.300000, -0.007813]; 6 cases: "
         "4 better, 1 worse, 1 tied). Verdict: regressed, p = 0.010000, alpha 0.050000, "
         "changes count from 0.050000."
     )
 
 
 def test_the_cases_to_label_are_for_the_least_effect_that_counts() -> None:
-    assert words(DIFFERENCE, min_effect=0.1).endswith("to show 0.100000 takes 14 cases.")
-    assert words(replace(DIFFERENCE, n_needed=None)).endswith("in four of five tries.")
+    assert words(DIFFERENCE, min_effect=0.1).endswith("a true change of 0.100000 from none takes 14 cases.")
+    assert words(replace(DIFFERENCE, n_needed=None)).endswith("a true change of 0.731234 with 80 % power.")
 
 
 def test_a_least_effect_that_prints_as_0_is_none() -> None:
@@ -202,12 +212,106 @@ def test_a_least_effect_that_prints_as_0_is_none() -> None:
 
 def test_too_few_cases_say_why_they_cannot_tell() -> None:
     few = replace(DIFFERENCE, verdict=Verdict.CANNOT_TELL, n=1, attainable_p=1.0)
-    assert "Verdict: cannot tell, 1 case can give no p below 1.000000, alpha 0.050000." in words(few)
+    assert words(few).endswith(
+        "Verdict: cannot tell, 1 case can give no p below 1.000000, alpha 0.050000. "
+        "No result from so few could be evidence."
+    )
+
+
+def test_too_few_draws_say_so() -> None:
+    few = replace(DIFFERENCE, verdict=Verdict.CANNOT_TELL, n=60, attainable_p=1 / 11, is_drawn=True)
+    assert "cannot tell, 10 draws can give no p below 0.090909, alpha 0.050000." in words(few, resamples=10)
+
+
+def test_the_same_places_and_no_move_are_said_without_a_p() -> None:
+    same = replace(DIFFERENCE, mean_delta=0.0, verdict=Verdict.IDENTICAL)
+    assert words(same).endswith("Verdict: identical, every case has the same results in the same order.")
+    still = replace(DIFFERENCE, mean_delta=0.0, mde=None, verdict=Verdict.NO_CASE_MOVED)
+    assert words(still).endswith(
+        "Verdict: no case moved. The deltas do not vary, so there is no telling what else this set "
+        "could have seen."
+    )
+
+
+def test_equivalence_gives_the_bounds_it_rests_on_and_no_other_interval() -> None:
+    alike = replace(
+        DIFFERENCE, mean_delta=0.001, verdict=Verdict.EQUIVALENT, equivalence=(-0.015, 0.0125), n_undefined=0
+    )
+    assert words(alike, min_effect=0.02).startswith(
+        "mrr rose by 0.001000 on average from bm25 to hybrid (6 cases: 4 better, 1 worse, 1 tied). "
+        "Verdict: equivalent, the change lies in [-0.015000, +0.012500], within 0.020000 of none "
+        "(one-sided bounds, alpha 0.050000, each with one more case at the worst). With this spread"
+    )
+
+
+CLEAR = replace(
+    DIFFERENCE,
+    better=tuple("abcdefgh"),
+    worse=(),
+    n=8,
+    ci95_low=0.1,
+    flip_p=0.03,
+    adjusted_p=0.03,
+    verdict=Verdict.IMPROVED,
+)
+
+
+def family_words(difference: DifferenceEvidence, **options: float) -> str:
+    """The sentence about mrr as one of two metrics."""
+    compare = ComparisonEvidence("bm25", "hybrid", {"mrr": difference, "token_iou": UNDEFINED})
+    asked = EvidenceOptions(metrics=("mrr", "token_iou"), **options)  # type: ignore[arg-type]
+    evidence = Evidence(asked, (), compare)
+    return text_of(evidence).split("  in words\n")[1].splitlines()[0].strip()
+
+
+def test_an_interval_without_0_beside_an_open_verdict_is_explained() -> None:
+    open_ = replace(CLEAR, adjusted_p=0.06, verdict=Verdict.INCONCLUSIVE)
+    assert "Alone it would count, among 2 metrics it does not." in family_words(open_)
+    assert "Alone it would have a p below alpha, among 2 metrics it does not." in family_words(
+        open_, min_effect=0.5
+    )
+    strict = replace(CLEAR, verdict=Verdict.INCONCLUSIVE)
+    said = "Alone, its p of 0.030000 is below 0.05, but not below alpha 0.010000."
+    assert said in words(strict, alpha=0.01)
+    lenient = replace(CLEAR, ci95_low=-0.1, flip_p=0.1, adjusted_p=0.1)
+    assert "The interval is one at 0.05 and holds 0; at alpha 0.200000 the change counts." in words(
+        lenient, alpha=0.2
+    )
+    assert "Alone" not in words(CLEAR) + family_words(CLEAR)
+
+
+def test_a_sure_change_below_what_counts_is_said_as_that() -> None:
+    small = replace(CLEAR, mean_delta=0.01, verdict=Verdict.INCONCLUSIVE)
+    assert "There is a change, but its mean is smaller than what counts." in words(small, min_effect=0.02)
+    assert "A mean that prints as 0 has no direction." in words(replace(small, mean_delta=1e-7))
+
+
+def test_a_drawn_p_near_alpha_asks_for_more_draws() -> None:
+    # Three standard errors of p = 0.05 over 10,000 draws: 3 * sqrt(0.05 * 0.95 / 10000) = 0.006538.
+    near = replace(CLEAR, flip_p=0.0435, adjusted_p=0.0435, is_drawn=True)
+    said = "This p is too near alpha for 10000 draws; --resamples 100000 draws more."
+    assert said in words(near)
+    assert "too near" not in words(replace(near, adjusted_p=0.0434))
+    assert "too near" not in words(replace(near, is_drawn=False))
+    most = words(replace(near, adjusted_p=0.05, verdict=Verdict.INCONCLUSIVE), resamples=1_000_000)
+    assert "too near alpha for 1000000 draws." in most
+
+
+def test_a_verdict_that_one_case_would_undo_names_the_most_that_was_lost() -> None:
+    fragile = replace(CLEAR, is_fragile=True)
+    assert "One case that loses everything would undo this; no case here lost more than 0.250000." in words(
+        fragile
+    )
+    assert "would undo this; no case here lost anything." in words(replace(fragile, per_case=(0.5, 0.0)))
+    fall = replace(fragile, mean_delta=-0.1, ci95_low=-0.2, ci95_high=-0.1, verdict=Verdict.REGRESSED)
+    assert "One case that gains everything would undo this; no case here gained more than 1.000000." in words(
+        fall
+    )
 
 
 def test_deltas_that_do_not_vary_allow_no_forecast() -> None:
-    same = replace(DIFFERENCE, mean_delta=0.0, mde=None, n_needed=None, effect_size=None)
-    assert words(same).startswith("mrr kept its mean from bm25 to hybrid (")
+    same = replace(DIFFERENCE, mean_delta=0.25, mde=None, n_needed=None, effect_size=None)
+    assert words(replace(same, mean_delta=0.0)).startswith("mrr kept its mean from bm25 to hybrid (")
     assert words(same).endswith(
         "The deltas do not vary, so there is no telling what else this set could have seen."
     )
@@ -275,7 +379,7 @@ def test_a_difference_in_json_is_spelled_out() -> None:
         "effect_size": "+0.816497",
         "flip_method": "exact",
         "flip_p": "0.187500",
-        "holm_p": "0.187500",
+        "adjusted_p": "0.187500",
         "mde": "0.731234",
         "mean_delta": "+0.416667",
         "n": 6,

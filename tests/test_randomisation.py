@@ -11,13 +11,20 @@ from scipy.stats import binomtest, permutation_test
 
 from cce.domain.evidence import FlipMethod
 from cce.measurement.evidence import randomisation
-from cce.measurement.evidence.randomisation import sign_flip_test, sign_test
+from cce.measurement.evidence.families import family_test
+from cce.measurement.evidence.randomisation import exact_flip_p, sign_test
 
 EXACT, MONTE_CARLO = FlipMethod.EXACT, FlipMethod.MONTE_CARLO
 THIRD = 333_333
 DRAWS, SEED = 10_000, 0
 
 DELTAS = st.lists(st.sampled_from([0, THIRD, -THIRD, 500_000, -500_000, 166_667, -83_333, 10**6]), max_size=9)
+
+
+def sign_flip_test(deltas: list[int], draws: int, seed: int) -> tuple[float, FlipMethod]:
+    """The p of a metric alone, and how its patterns were counted."""
+    (found,) = family_test([deltas], draws, seed)
+    return found.flip_p, found.method
 
 
 def test_no_flip_is_no_evidence() -> None:
@@ -92,11 +99,25 @@ def test_neither_direction_nor_order_nor_tied_cases_change_p(deltas: list[int], 
     assert sign_flip_test([*reversed(deltas), *[0] * n_tied], DRAWS, SEED) == p
 
 
-def test_twenty_flips_are_counted_and_twenty_one_are_sampled() -> None:
-    assert sign_flip_test([1] * 20 + [0] * 5, DRAWS, SEED) == (2 / 2**20, EXACT)
-    p, method = sign_flip_test([1] * 21, DRAWS, SEED)
+def test_36_flips_are_counted_and_37_are_sampled() -> None:
+    assert sign_flip_test([1] * 36 + [0] * 5, DRAWS, SEED) == (2 / 2**36, EXACT)
+    p, method = sign_flip_test([1] * 37, DRAWS, SEED)
     assert method is MONTE_CARLO
     assert 1 / (DRAWS + 1) <= p < 0.001
+
+
+@given(st.integers(1, 36), st.integers(0, 36))
+@settings(deadline=None, max_examples=40)
+def test_the_exact_share_of_equal_deltas_is_the_sign_test(n: int, worse: int) -> None:
+    worse = min(worse, n)
+    assert exact_flip_p([1] * (n - worse) + [-1] * worse) == sign_test(n - worse, worse)
+
+
+def test_the_exact_share_of_36_different_deltas_is_close_to_a_sample_of_it() -> None:
+    deltas = [(-1) ** (i % 3) * (i * i + 1) for i in range(36)]
+    signs = 1 - 2 * np.random.RandomState(0).randint(0, 2, (200_000, 36))
+    share = float((abs(signs @ np.array(deltas)) >= abs(sum(deltas))).mean())
+    assert exact_flip_p(deltas) == pytest.approx(share, abs=4 * (share / 200_000) ** 0.5)
 
 
 def test_a_sample_never_gives_p_zero_however_small() -> None:
@@ -117,8 +138,8 @@ def test_a_sample_comes_close_to_the_sign_test_where_all_flips_weigh_the_same() 
 
 
 def test_each_delta_has_a_sign_of_its_own() -> None:
-    # 24 powers of two, all of one sign: only two patterns of 2^24 reach their sum.
-    powers = [2**i for i in range(24)]
+    # 40 powers of two, all of one sign: only two patterns of 2^40 reach their sum.
+    powers = [2**i for i in range(40)]
     assert sign_flip_test(powers, 1000, SEED)[0] == 1 / 1001
     lowered = [-power for power in powers[:-1]] + powers[-1:]  # sums to 1, the least that any pattern reaches
     assert sign_flip_test(lowered, 1000, SEED)[0] == 1.0
@@ -135,8 +156,8 @@ def test_the_sample_follows_the_seed_and_not_the_size_of_a_block(monkeypatch: py
 def test_the_sampled_signs_are_the_bits_of_one_table_of_bytes() -> None:
     rng = np.random.RandomState(3)
     deltas = [int(delta) for delta in rng.randint(-(10**6), 10**6, 45)]
-    kept = np.array([abs(delta) for delta in deltas], dtype=object)
+    kept = np.array(deltas, dtype=object)
     table = np.random.RandomState(5).randint(0, 256, (500, 6))
-    bits = np.unpackbits(table.astype(np.uint8), axis=1)[:, :45].astype(object)
+    bits = np.unpackbits(table.astype(np.uint8), axis=1, bitorder="little")[:, :45].astype(object)
     far = sum(abs(int(total)) >= abs(sum(deltas)) for total in ((1 - 2 * bits) * kept).sum(axis=1))
     assert sign_flip_test(deltas, 500, 5) == ((far + 1) / 501, MONTE_CARLO)

@@ -211,8 +211,8 @@ def test_intervals_are_drawn_where_there_is_evidence_and_only_there(compared: Pa
     ("metrics", "kind"),
     [
         ((), "paired t"),
-        (("mrr",), "bootstrap where there is a verdict, paired t elsewhere"),
-        (("precision_at_k", "recall", "mrr", "f1"), "bootstrap"),
+        (("mrr",), "t with two made-up cases where there is a verdict, paired t elsewhere"),
+        (("precision_at_k", "recall", "mrr", "f1"), "t with two made-up cases"),
     ],
 )
 def test_the_page_says_where_its_intervals_come_from(metrics: tuple[str, ...], kind: str) -> None:

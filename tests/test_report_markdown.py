@@ -121,7 +121,7 @@ def test_the_means_stand_beside_their_difference() -> None:
 
 
 def test_intervals_of_two_sorts_are_told_apart() -> None:
-    told = "95% CI: bootstrap where there is a verdict, paired t elsewhere."
+    told = "95% CI: t with two made-up cases where there is a verdict, paired t elsewhere."
     of_mrr = replace(QUICK_EVIDENCE, metrics=("mrr",))
     assert told in render_markdown(full_report(evidence=of_mrr))
     assert "95% CI:" not in render_markdown(full_report(evidence=QUICK_EVIDENCE)), "all are bootstrap"

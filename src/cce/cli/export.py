@@ -15,7 +15,7 @@ from cce.cli.options import (
     store_option,
     with_corpus,
 )
-from cce.cli.outputs import output_fault, warn_of_indexed
+from cce.cli.outputs import RUN_MARK, output_fault, warn_of_indexed
 from cce.cli.paths import FILE
 from cce.cli.progress import Progress
 from cce.errors import UsageError
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from cce.usecases.export import Export
 
 _DEFAULT_BACKEND = "hybrid"
-_RUN_MARK = rb'\{"schema": "cce\.run/v1"|\S+ Q0 \S+ [0-9]+ '
 _QRELS_MARK = rb"\S+ 0 \S+ -?[0-9]+\s"
 _OUTPUT = click.option(
     "-o",
@@ -94,7 +93,7 @@ def run(fixtures: str, corpus: CorpusChoice, backend: str, format_name: str, out
     if len(names) != 1:
         raise UsageError("--backend takes one name: a run holds the rankings of one system")
     plan = ExportPlan(fixtures, corpus, names[0], format_name)
-    _refuse_output(output, _RUN_MARK, plan.fixtures, corpus)
+    _refuse_output(output, RUN_MARK, plan.fixtures, corpus)
     with Progress() as progress:
         export = export_run(plan, progress)
     _write(export, output, "run", fixtures, corpus)

@@ -23,6 +23,7 @@ from cce.cli.paths import FILE
 from cce.cli.progress import Progress
 from cce.cli.report_files import (
     parse_report_files,
+    record_files,
     report_option,
     require_apart,
     typed_command,
@@ -127,10 +128,11 @@ def command(
     has_drilldown = any(file.format in WITH_DRILLDOWN for file in files)
     inputs = {"fixture set": fixtures, "store": corpus.store, **input_files(catalogue)}
     require_apart(files, inputs, lambda: corpus_directories(corpus, fixtures))
+    records = record_files(systems.records, inputs, lambda: corpus_directories(corpus, fixtures))
     with Progress() as progress:
         evaluation = evaluate(plan, progress, has_drilldown=has_drilldown)
     for notice in evaluation.notices:
         warn(notice)
     full = FullReport(evaluation.report, fixtures, evaluation.cases, command=typed_command())
     write_reports([(file, RENDERERS[file.format](full)) for file in files])
-    warn_of_indexed_reports(evaluation.directory, files)
+    warn_of_indexed_reports(evaluation.directory, files, records)

@@ -17,6 +17,8 @@ MAX_SEED = 2**32 - 1
 MAX_RESAMPLES = 1_000_000
 # With 4 cases no two-sided sign test gives a p below 2 / 2**4 = 0.125, with 5 below 0.0625.
 MIN_SLICE_CASES = 5
+INTERVAL_ALPHA = 0.05
+"""Intervals are 95 % ones, whatever alpha a verdict is asked at."""
 UNTAGGED = "(untagged)"
 
 
@@ -85,10 +87,12 @@ class FlipMethod(StrEnum):
 class Verdict(StrEnum):
     """What a difference amounts to; the first that holds, in this order."""
 
+    IDENTICAL = "identical"
+    CANNOT_TELL = "cannot tell"
     IMPROVED = "improved"
     REGRESSED = "regressed"
     EQUIVALENT = "equivalent"
-    CANNOT_TELL = "cannot tell"
+    NO_CASE_MOVED = "no case moved"
     INCONCLUSIVE = "inconclusive"
 
 
@@ -99,12 +103,17 @@ class DifferenceEvidence:
     per_case        delta per case of the set, in case order; None where either side is undefined
     better, worse   ids of the cases with a positive, a negative delta; `tied` counts the rest of `n`
     sign_p          two-sided exact sign test on better against worse
-    flip_p, holm_p  two-sided sign-flip randomisation test of the mean; the same, adjusted over the family
+    flip_p          two-sided sign-flip randomisation test of the mean
+    adjusted_p      the same, adjusted over the family; `is_drawn` if it depends on the seed
+    ci95_low, ci95_high  the 95 % interval of the mean of this metric alone, which agrees with `flip_p`
     effect_size     mean / sd of the deltas
-    mde             minimum detectable effect: the mean delta that a t test at alpha finds with 80 % power,
-                    given n and sd
-    n_needed        cases needed to find `min_effect`, or the observed mean if that is 0, with the same power
-    attainable_p    the smallest p that n cases can ever give
+    mde             minimum detectable effect: the mean delta that a t test at alpha / the size of the family
+                    finds with 80 % power, given n and sd
+    n_needed        cases needed to tell a true change of `min_effect`, or of the observed mean if that is 0,
+                    from none with the same power
+    attainable_p    the smallest `adjusted_p` that n cases can ever give
+    equivalence     the one-sided bounds of the mean at alpha that `equivalent` rests on
+    is_fragile      whether one more case that loses everything would undo `improved`; `regressed` mirrors it
     n, n_undefined  cases paired, and cases left out because the metric is undefined on either side
     """
 
@@ -115,7 +124,7 @@ class DifferenceEvidence:
     sign_p: float
     flip_p: float
     flip_method: FlipMethod
-    holm_p: float
+    adjusted_p: float
     mean_delta: float | None
     ci95_low: float | None
     ci95_high: float | None
@@ -126,6 +135,9 @@ class DifferenceEvidence:
     verdict: Verdict
     n: int
     n_undefined: int = 0
+    equivalence: tuple[float, float] | None = None
+    is_drawn: bool = False
+    is_fragile: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,12 @@ from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.measurement.fixtures.notices import notices, set_notices
 from cce.measurement.fixtures.reading import read_fixture_set
+from cce.measurement.matching.places import are_identical
 from cce.measurement.matching.scoping import scope_notice
 from cce.measurement.matching.spans import LineWeights
 from cce.measurement.metrics.catalog import largest_cutoff
 from cce.measurement.scoring import SetScorer
+from cce.numerals import format_score
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems.catalogue import Catalogue
@@ -46,6 +48,7 @@ from cce.usecases.systems import (
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison
+    from cce.domain.costs import Costs
     from cce.domain.drilldown import CaseDrilldown
     from cce.domain.evidence import EvidenceOptions
     from cce.domain.labels import Labels
@@ -80,6 +83,7 @@ class Measurement(NamedTuple):
     notices    what the reader should know of the systems, one line each
     failed     by system the cases that failed, and why
     elsewhere  saved runs that were recorded over another corpus
+    costs      by system, where a price was given
     """
 
     rankings: Mapping[str, Sequence[Ranking]]
@@ -87,6 +91,7 @@ class Measurement(NamedTuple):
     notices: tuple[str, ...] = ()
     failed: Mapping[str, Mapping[str, str]] = {}
     elsewhere: tuple[str, ...] = ()
+    costs: Mapping[str, Costs] = {}
 
 
 class Evaluation(NamedTuple):
@@ -150,7 +155,28 @@ def measure_systems(
     asking = Asking(largest_cutoff(metrics), plan.systems.repeat, plan.systems.keeps_going)
     with opened(plan.systems, plan.catalogue, plan.backends, Surroundings(index, fixtures)) as systems:
         answered = ask_all(systems, plan.backends, fixtures.cases, scopes, asking, progress)
-        return _score(scorer, fixtures, systems, answered, scopes)
+        measured = _score(scorer, fixtures, systems, answered, scopes)
+        if systems.has_runs:
+            from cce.usecases.ties import all_ties  # files of other tools leave ties open
+
+            ties = tuple(all_ties(fixtures, index, systems, scopes))
+            measured = measured._replace(notices=(*measured.notices, *ties))
+    if plan.systems.price is not None or any(plan.catalogue.is_priced(name) for name in plan.backends):
+        measured = measured._replace(costs=_costs(plan, index, measured.rankings))
+    return measured
+
+
+def _costs(plan: Plan, index: Index | None, rankings: Mapping[str, Sequence[Ranking]]) -> dict[str, Costs]:
+    from cce.measurement.costs import costs_of, text_length
+
+    def corpus_length(path: str, lines: tuple[int, int]) -> int | None:
+        return None if index is None or not index.has_file(path) else len(index.text(path, *lines))
+
+    costs = {}
+    for name, ranked in rankings.items():
+        price = plan.catalogue.resolve(name).table.price or plan.systems.price
+        costs[name] = costs_of(ranked, [0] * len(ranked), price, lambda hit: text_length(hit, corpus_length))
+    return costs
 
 
 def _scorer(fixtures: FixtureSet, index: Index | None, metrics: Sequence[str]) -> SetScorer:
@@ -181,6 +207,7 @@ def _score(
             texts += [text for text in [repeats_notice(by_repeat, rankings)] if text is not None]
         if answers.failed:
             texts.append(failure_notice(name, answers.failed, len(fixtures.cases)))
+    texts += _size_notices(scorer, systems)
     return Measurement(
         rankings={name: answers.first for name, answers in answered.items()},
         scores=tuple(scores),
@@ -188,6 +215,20 @@ def _score(
         failed={name: answers.failed for name, answers in answered.items() if answers.failed},
         elsewhere=systems.elsewhere(),
     )
+
+
+def _size_notices(scorer: SetScorer, systems: OpenSystems) -> list[str]:
+    """What can be compared where systems return pieces of different size."""
+    if not systems.outside:
+        return []
+    from cce.retrieval.external.tally import comparable
+
+    pieces = dict.fromkeys(systems.inside, "chunks")
+    pieces |= {name: each.door.tally.piece for name, each in systems.outside.items()}
+    if len({piece for piece in pieces.values() if piece}) < 2:
+        return []
+    most = scorer.most_ndcg_of_whole_files()
+    return comparable(pieces, None if most is None else format_score(most))
 
 
 def report_on(
@@ -201,7 +242,8 @@ def report_on(
         from cce.measurement.evidence.gathering import gather_evidence  # few runs weigh evidence
 
         pair = (scores[0], scores[1]) if plan.is_comparison else None
-        evidence = gather_evidence(plan.evidence, scores, pair, fixtures.cases)
+        is_same = pair is not None and are_identical(*measurement.rankings.values())
+        evidence = gather_evidence(plan.evidence, scores, pair, fixtures.cases, are_identical=is_same)
     embedder = NOTHING if indexed is None else indexed.index.embedder.name
     report = Report(corpus, embedder, len(fixtures.cases), scores, comparison, evidence)
     if indexed is not None:
@@ -209,6 +251,7 @@ def report_on(
     has_notes = plan.systems.has_notes or plan.evidence is not None
     return report._replace(
         notes=measurement.notices if has_notes else (),
+        costs=measurement.costs,
         systems={
             name: described(plan.catalogue.resolve(name).table)
             for name in plan.backends

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from cce.domain.case import Case, FixtureSet
@@ -15,13 +15,13 @@ from cce.interchange.recorded_run import render_answer, render_header
 from cce.interchange.trec_text import JudgedPlace, render_qrels, render_trec_run
 from cce.measurement.fixtures.reading import read_fixture_set
 from cce.quoting import counted, on_one_line, quoted
-from cce.retrieval.external.corpus_digest import corpus_digest
 from cce.retrieval.indexing.directory import ProgressCallback
 from cce.retrieval.indexing.index import Index
+from cce.retrieval.systems.catalogue import Catalogue
 from cce.retrieval.systems.opening import open_system
 from cce.usecases.corpora import CorpusChoice, corpus_notices, corpus_of, open_corpus
 from cce.usecases.recording import results_of
-from cce.version import __version__
+from cce.usecases.system_facts import recorded_facts
 
 RUN_FORMATS = ("jsonl", "trec")
 
@@ -89,18 +89,9 @@ def _ranked(fixtures: FixtureSet, index: Index, backend: str, progress: Progress
 
 
 def _recorded(answers: _Answers, index: Index, backend: str) -> Iterator[bytes]:
-    yield render_header(backend, run_facts(index))
+    yield render_header(backend, recorded_facts(Catalogue().resolve(backend).table, index))
     lines = (render_answer(Question(case.id, case.query, case.k), results) for case, results in answers)
     yield from dict.fromkeys(lines)  # a case that is there twice has one line
-
-
-def run_facts(index: Index | None) -> Mapping[str, object]:
-    """What the header of a run of our own backends says."""
-    return {
-        "name": "cce",
-        "version": __version__,
-        "corpus": None if index is None else corpus_digest(index),
-    }
 
 
 def _judged_chunks(case: Case, index: Index) -> list[JudgedPlace]:

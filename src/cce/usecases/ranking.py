@@ -107,8 +107,17 @@ def _ask_inside(
         progress("ranked", n_done, len(cases), "queries")
         query = Query(case.query).within(scopes.allowed(case))
         for name, system in inside.items():
-            for collected in found[name]:
-                collected.add(*(system.rank(query, k) for k in _depths(case, asking.cutoff)))
+            depths = _depths(case, asking.cutoff)
+            for repeat, collected in enumerate(found[name]):
+                rankings = [system.rank(query, k) for k in depths]
+                collected.add(*rankings)
+                if systems.recorders is not None:
+                    request = scopes.request(case, system.scopes)
+                    for k, ranking in zip(depths, rankings, strict=True):
+                        question = Question(case.id, case.query, k, request, repeat)
+                        systems.recorders.record(name, question, ranking)
+    if systems.recorders is not None:
+        systems.recorders.finish(inside)
     return {
         name: tuple(collected.rankings(asking.cutoff) for collected in repeats)
         for name, repeats in found.items()

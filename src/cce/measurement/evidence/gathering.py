@@ -1,8 +1,8 @@
 """Figures per case of some backends in, the evidence on them out.
 
-Counts, randomisation tests and standard deviations use the deltas as integers of 1e-6, so that ties are
-exact. Means and their bounds use the float deltas, so that they agree with all other means of the report.
-The statistics themselves are in the other modules of this package.
+Everything but the means is computed from figures and deltas as integers of 1e-6, so that ties are exact.
+The means use floats, so that they agree with all other means of the report. The statistics themselves are in
+the other modules of this package.
 """
 
 from __future__ import annotations
@@ -18,19 +18,20 @@ from cce.domain.evidence import (
     DifferenceEvidence,
     Evidence,
     EvidenceOptions,
-    FlipMethod,
     Interval,
     Verdict,
 )
 from cce.domain.scores import BackendScore, Column, defined
 from cce.errors import UsageError
-from cce.measurement.evidence.power import attainable_p, cases_needed, detectable_effect
-from cce.measurement.evidence.randomisation import sign_flip_test, sign_test
+from cce.measurement.evidence.families import FamilyMember, family_test
+from cce.measurement.evidence.intervals import difference_interval, equivalence_bounds
+from cce.measurement.evidence.power import attainable_p, cases_needed, detectable_effect, fewest_cases
+from cce.measurement.evidence.randomisation import sign_test
 from cce.measurement.evidence.resampling import Bounds, bootstrap_bounds
 from cce.measurement.evidence.significance import case_deltas
 from cce.measurement.evidence.slices import slice_evidence
-from cce.measurement.evidence.verdicts import decide, equivalence_interval, holm
-from cce.measurement.metrics.catalog import has_means_only
+from cce.measurement.evidence.verdicts import Findings, decide
+from cce.measurement.metrics.catalog import has_means_only, metric_called
 from cce.measurement.scoring import mean_of_defined, with_saved_metrics
 from cce.numerals import MICRO, ordering_key
 
@@ -40,11 +41,14 @@ def gather_evidence(
     backends: Sequence[BackendScore],
     pair: tuple[BackendScore, BackendScore] | None = None,
     cases: Sequence[Case] = (),
+    *,
+    are_identical: bool = False,
 ) -> Evidence:
     """The evidence on every backend and, if there is a `pair` (A, B), on B - A in every metric.
 
     All scores are over the same cases, at least one. `cases` are those cases, for slices by tag; without
-    them there are no slices. Raises UsageError for a metric that a score lacks and no saved report holds.
+    them there are no slices. `are_identical` says that both sides of the pair returned the same places in the
+    same order for every case. Raises UsageError for a metric that a score lacks and no saved report holds.
     """
     backends = [with_saved_metrics(score, options.metrics) for score in backends]
     if pair is not None:
@@ -52,18 +56,24 @@ def gather_evidence(
             with_saved_metrics(pair[0], options.metrics),
             with_saved_metrics(pair[1], options.metrics),
         )
-    levels = [score.columns[metric] for score in backends for metric in options.metrics]
     family = options if pair is None else _compared(options)
-    deltas = _family_deltas(family.metrics, *pair) if pair else []
-    # In one call: series of the same length share the resamples.
-    bounds = bootstrap_bounds([*map(defined, levels), *map(defined, deltas)], options.resamples, options.seed)
-    intervals = list(map(_interval, levels, bounds))
-    samples = list(map(_sample, deltas, bounds[len(levels) :]))
     return Evidence(
         options=options,
-        backends=_by_backend(options.metrics, backends, intervals),
-        compare=_compare(family, pair, samples) if pair else None,
+        backends=_by_backend(options, backends),
+        compare=None if pair is None else _compare(family, *pair, are_identical=are_identical),
         slices=slice_evidence(options.metrics, cases, backends, pair, family.metrics),
+    )
+
+
+def _by_backend(options: EvidenceOptions, backends: Sequence[BackendScore]) -> tuple[BackendEvidence, ...]:
+    columns = [score.columns[metric] for score in backends for metric in options.metrics]
+    series = [[*map(ordering_key, defined(column))] for column in columns]
+    # In one call: series of the same length share the resamples.
+    bounds = bootstrap_bounds(series, options.resamples, options.seed)
+    intervals = iter(map(_interval, columns, bounds))
+    return tuple(
+        BackendEvidence(score.backend, {metric: next(intervals) for metric in options.metrics})
+        for score in backends
     )
 
 
@@ -77,24 +87,10 @@ def _compared(options: EvidenceOptions) -> EvidenceOptions:
     return replace(options, metrics=metrics)
 
 
-def _family_deltas(family: Sequence[str], a: BackendScore, b: BackendScore) -> list[tuple[float | None, ...]]:
-    return [case_deltas(a.columns[metric], b.columns[metric]) for metric in family]
-
-
 def _interval(figures: Column, bounds: Bounds | None) -> Interval:
     n = len(defined(figures))
     low, high = bounds or (None, None)
     return Interval(mean_of_defined(figures), low, high, n, len(figures) - n)
-
-
-def _by_backend(
-    family: Sequence[str], backends: Sequence[BackendScore], intervals: Sequence[Interval]
-) -> tuple[BackendEvidence, ...]:
-    """`intervals` has one entry per metric for the first backend, then for the next one."""
-    remaining = iter(intervals)
-    return tuple(
-        BackendEvidence(score.backend, {metric: next(remaining) for metric in family}) for score in backends
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,25 +98,30 @@ class _Sample:
     """The deltas of one metric.
 
     per_case  one delta per case, None where it is undefined
+    by_case   the same in units of 1e-6, 0 where it is undefined
     micro     the defined deltas in units of 1e-6
     mean, sd  of the defined deltas, in units of the metric
-    bounds    of the mean
+    width     of the metric's range
     """
 
     per_case: tuple[float | None, ...]
+    by_case: tuple[int, ...]
     micro: tuple[int, ...]
     mean: float | None
     sd: float | None
-    bounds: Bounds | None
+    width: int
 
     @property
     def n(self) -> int:
         return len(self.micro)
 
 
-def _sample(per_case: tuple[float | None, ...], bounds: Bounds | None) -> _Sample:
+def _sample(metric: str, a: BackendScore, b: BackendScore) -> _Sample:
+    per_case = case_deltas(a.columns[metric], b.columns[metric])
     micro = tuple(map(ordering_key, defined(per_case)))
-    return _Sample(per_case, micro, mean_of_defined(per_case), _deviation(micro), bounds)
+    by_case = tuple(0 if delta is None else ordering_key(delta) for delta in per_case)
+    low, high = metric_called(metric).range
+    return _Sample(per_case, by_case, micro, mean_of_defined(per_case), _deviation(micro), high - low)
 
 
 def _deviation(micro: Sequence[int]) -> float | None:
@@ -136,75 +137,119 @@ def _deviation(micro: Sequence[int]) -> float | None:
 
 
 def _compare(
-    options: EvidenceOptions,
-    pair: tuple[BackendScore, BackendScore],
-    samples: Sequence[_Sample],
+    options: EvidenceOptions, a: BackendScore, b: BackendScore, *, are_identical: bool
 ) -> ComparisonEvidence:
-    """`samples` has one entry per metric; the p values of all metrics are adjusted together."""
-    flips = [sign_flip_test(sample.micro, options.resamples, options.seed) for sample in samples]
-    adjusted = holm([p for p, _ in flips])
-    ids = pair[0].ids
-    differences = [_difference(options, ids, *row) for row in zip(samples, flips, adjusted, strict=True)]
-    a, b = (side.backend for side in pair)
-    return ComparisonEvidence(a, b, dict(zip(options.metrics, differences, strict=True)))
+    """The p values of all metrics are adjusted together."""
+    samples = [_sample(metric, a, b) for metric in options.metrics]
+    # Systems asked several times may differ in a later answer.
+    are_identical = are_identical and not any(any(sample.by_case) for sample in samples)
+    tests = family_test([sample.by_case for sample in samples], options.resamples, options.seed)
+    differences = [
+        _difference(options, a.ids, sample, test, are_identical=are_identical)
+        for sample, test in zip(samples, tests, strict=True)
+    ]
+    marked = _mark_fragile(options, samples, differences)
+    return ComparisonEvidence(a.backend, b.backend, dict(zip(options.metrics, marked, strict=True)))
 
 
 def _difference(
     options: EvidenceOptions,
     case_ids: Sequence[str],
     sample: _Sample,
-    flip: tuple[float, FlipMethod],
-    holm_p: float,
+    test: FamilyMember,
+    *,
+    are_identical: bool,
 ) -> DifferenceEvidence:
-    better, worse = (_ids_moved(case_ids, sample.per_case, direction) for direction in (1, -1))
-    low, high = sample.bounds or (None, None)
+    better, worse = (_ids_moved(case_ids, sample.by_case, direction) for direction in (1, -1))
+    moved = 0 if sample.mean is None else ordering_key(sample.mean)
+    low, high = _in_units(difference_interval(sample.micro, test.flip_p, moved, sample.width)) or (None, None)
+    equivalence = equivalence_bounds(sample.micro, options.alpha, sample.width)
+    least_p = _attainable_p(sample.n, test, options)
+    n_moved = len(better) + len(worse)
+    verdict = decide(
+        Findings(sample.mean, test.adjusted_p, least_p, n_moved, equivalence, are_identical), options
+    )
+    is_blind = verdict is Verdict.CANNOT_TELL
     return DifferenceEvidence(
         per_case=sample.per_case,
         better=better,
         worse=worse,
-        tied=sample.n - len(better) - len(worse),
+        tied=sample.n - n_moved,
         sign_p=sign_test(len(better), len(worse)),
-        flip_p=flip[0],
-        flip_method=flip[1],
-        holm_p=holm_p,
+        flip_p=test.flip_p,
+        flip_method=test.method,
+        adjusted_p=test.adjusted_p,
         mean_delta=sample.mean,
         ci95_low=low,
         ci95_high=high,
         effect_size=_effect_size(sample),
-        mde=_mde(sample, options.alpha),
-        n_needed=_n_needed(sample, options),
-        attainable_p=attainable_p(sample.n),
-        verdict=_verdict(sample, holm_p, options),
+        mde=None if is_blind else _mde(sample, options),
+        n_needed=None if is_blind else _n_needed(sample, options),
+        attainable_p=least_p,
+        verdict=verdict,
         n=sample.n,
         n_undefined=len(case_ids) - sample.n,
+        equivalence=_in_units(equivalence),
+        is_drawn=test.is_drawn,
     )
 
 
-def _ids_moved(case_ids: Sequence[str], per_case: Column, direction: int) -> tuple[str, ...]:
-    """Ids of the cases whose delta does not print as 0 and has the sign of `direction`, 1 or -1."""
-    moves = zip(case_ids, per_case, strict=True)
-    return tuple(
-        case_id for case_id, delta in moves if delta is not None and ordering_key(delta) * direction > 0
-    )
+def _ids_moved(case_ids: Sequence[str], by_case: Sequence[int], direction: int) -> tuple[str, ...]:
+    """Ids of the cases whose delta has the sign of `direction`, 1 or -1."""
+    moves = zip(case_ids, by_case, strict=True)
+    return tuple(case_id for case_id, delta in moves if delta * direction > 0)
+
+
+def _in_units(bounds: tuple[int, int] | None) -> tuple[float, float] | None:
+    return None if bounds is None else (bounds[0] / MICRO, bounds[1] / MICRO)
 
 
 def _effect_size(sample: _Sample) -> float | None:
     return sample.mean / sample.sd if sample.mean is not None and sample.sd else None
 
 
-def _mde(sample: _Sample, alpha: float) -> float | None:
-    effect = detectable_effect(sample.n, alpha)
+def _mde(sample: _Sample, options: EvidenceOptions) -> float | None:
+    effect = detectable_effect(sample.n, options.alpha / len(options.metrics))
     return effect * sample.sd if effect is not None and sample.sd else None
 
 
 def _n_needed(sample: _Sample, options: EvidenceOptions) -> int | None:
     """Cases needed for the minimum effect, or for the observed one without a minimum; None without spread."""
     sought = options.min_effect if ordering_key(options.min_effect) else abs(sample.mean or 0.0)
-    return cases_needed(sought / sample.sd, options.alpha) if sample.sd and ordering_key(sought) else None
+    if not sample.sd or not ordering_key(sought):
+        return None
+    n = cases_needed(sought / sample.sd, options.alpha / len(options.metrics))
+    return max(n, fewest_cases(options.alpha))
 
 
-def _verdict(sample: _Sample, holm_p: float, options: EvidenceOptions) -> Verdict:
-    interval = None
-    if sample.mean is not None and sample.sd is not None:
-        interval = equivalence_interval(sample.mean, sample.sd, sample.n, options.alpha)
-    return decide(sample.mean, holm_p, interval, attainable_p(sample.n), options)
+def _attainable_p(n: int, test: FamilyMember, options: EvidenceOptions) -> float:
+    least = attainable_p(n)
+    return max(least, 1 / (options.resamples + 1)) if test.is_drawn else least
+
+
+def _mark_fragile(
+    options: EvidenceOptions, samples: Sequence[_Sample], differences: Sequence[DifferenceEvidence]
+) -> list[DifferenceEvidence]:
+    """The differences, `is_fragile` where one more case at the worst delta in every metric undoes them."""
+    marked = list(differences)
+    for verdict, sign in ((Verdict.IMPROVED, -1), (Verdict.REGRESSED, 1)):
+        decided = [at for at, each in enumerate(marked) if each.verdict is verdict]
+        if decided:
+            tests = _with_one_more(options, samples, sign)
+            for at in decided:
+                is_fragile = not _is_still(verdict, options, samples[at], tests[at], sign)
+                marked[at] = replace(marked[at], is_fragile=is_fragile)
+    return marked
+
+
+def _with_one_more(options: EvidenceOptions, samples: Sequence[_Sample], sign: int) -> list[FamilyMember]:
+    family = [(*sample.by_case, sign * sample.width * MICRO) for sample in samples]
+    return family_test(family, options.resamples, options.seed)
+
+
+def _is_still(
+    verdict: Verdict, options: EvidenceOptions, sample: _Sample, test: FamilyMember, sign: int
+) -> bool:
+    mean = (sum(sample.micro) / MICRO + sign * sample.width) / (sample.n + 1)
+    least_p = _attainable_p(sample.n + 1, test, options)
+    return decide(Findings(mean, test.adjusted_p, least_p, n_moved=1), options) is verdict

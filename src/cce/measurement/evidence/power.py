@@ -12,6 +12,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from cce.numerals import is_below
+
 # numpy and scipy are imported in the functions: a gate without evidence imports this module too.
 if TYPE_CHECKING:
     import numpy as np
@@ -30,6 +32,14 @@ _NORMAL_REACH = 9.0  # standard deviations; a normal variable exceeds them with 
 def attainable_p(n: int) -> float:
     """The smallest two-sided p that n signs can give: 2 / 2^n, as in 0.0625 for 5 cases."""
     return min(1.0, math.ldexp(2.0, -n))
+
+
+def fewest_cases(alpha: float) -> int:
+    """The smallest number of cases that can give a p below alpha: 6 at 0.05, since 2 / 2^6 is 0.03125."""
+    n = 1
+    while not is_below(attainable_p(n), alpha):
+        n += 1
+    return n
 
 
 @lru_cache(maxsize=1024)

@@ -1,24 +1,22 @@
 """Differences per case in, randomisation p values out.
 
 The null hypothesis is that both signs of each delta are equally likely. Deltas are integers of 1e-6, so
-sums and ties are exact. `resampling` has the intervals.
+sums and ties are exact; all absolute deltas of a metric must sum to less than 2^63. `families` adjusts the
+p values of several metrics, `resampling` has the intervals.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from cce.domain.evidence import FlipMethod
-
-# numpy is imported in the functions: up to EXACT_UP_TO deltas need none.
+# numpy is imported in the functions: a gate without evidence imports this module too.
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-EXACT_UP_TO = 20
-"""Up to so many non-zero deltas all sign patterns are counted (2^20); above, a sample of them is."""
+EXACT_UP_TO = 36
+"""Up to so many non-zero deltas all sign patterns are counted (2^36); above, a sample of them is."""
 
 _SIGNS_PER_BYTE = 8
 _BYTES_PER_BLOCK = 1 << 20  # random bytes drawn at once; eight times as much memory, as int64
@@ -34,65 +32,86 @@ def sign_test(better: int, worse: int) -> float:
     return min(1.0, 2 * n_patterns / (1 << flips))
 
 
-def sign_flip_test(deltas: Sequence[int], draws: int, seed: int) -> tuple[float, FlipMethod]:
-    """Two-sided randomisation p of the mean of `deltas` under random signs, and the method.
+def exact_flip_p(deltas: Sequence[int]) -> float:
+    """Two-sided randomisation p of the mean: the share of all sign patterns as extreme as the observed one.
 
-    It is the share of sign patterns at least as extreme as the observed one. Of a sample of `draws`
-    patterns the observed one counts as one more draw, so p is never 0 (Phipson & Smyth 2010,
-    "Permutation p-values should never be zero"). Sums must fit into 63 bits.
+    At most EXACT_UP_TO deltas are not 0.
     """
+    import numpy as np
+
     flips = [abs(delta) for delta in deltas if delta]
     seen = abs(sum(deltas))
-    if len(flips) <= EXACT_UP_TO:
-        return _share_of_all(flips, seen), FlipMethod.EXACT
-    return (_count_sampled(flips, seen, draws, seed) + 1) / (draws + 1), FlipMethod.MONTE_CARLO
-
-
-def _share_of_all(flips: Sequence[int], seen: int) -> float:
-    """The share of the 2^m sign patterns whose absolute sum is at least `seen`."""
     if seen == 0:
         return 1.0
-    # Meet in the middle: each half has at most 2^10 sums. For each sum of one half, bisection counts the
-    # sums of the other that bring the total to `seen`: with partners [-3, -1, 1, 3], seen 4 and total 2,
-    # bisect_left(partners, 2) is 3, so one partner (3) is enough.
+    # Meet in the middle: each half has at most 2^18 sums. For each sum of one half, a search counts the sums
+    # of the other that bring the total to `seen`: with partners [-3, -1, 1, 3], seen 4 and sum 2, the search
+    # for 2 gives 3, so one partner (3) is enough.
     middle = len(flips) // 2
-    partners = sorted(_signed_sums(flips[:middle]))
-    far = sum(len(partners) - bisect_left(partners, seen - total) for total in _signed_sums(flips[middle:]))
+    partners, sums = (_sorted_sums(half) for half in (flips[:middle], flips[middle:]))
+    short = int(np.searchsorted(partners, seen - sums).sum())
+    far = len(partners) * len(sums) - short
     return 2 * far / (1 << len(flips))  # the other tail is its mirror image
 
 
-def _signed_sums(flips: Sequence[int]) -> list[int]:
-    sums = [0]
+def _sorted_sums(flips: Sequence[int]) -> NDArray[np.int64]:
+    """int64[2^n]: the sums of `flips` under all sign patterns, ascending."""
+    import numpy as np
+
+    sums = np.zeros(1, dtype=np.int64)
     for flip in flips:
-        sums = [total + sign for total in sums for sign in (flip, -flip)]
+        # Two sorted runs one after the other, which a stable sort only merges.
+        sums = np.sort(np.concatenate((sums - flip, sums + flip)), kind="stable")
     return sums
 
 
-def _count_sampled(flips: Sequence[int], seen: int, draws: int, seed: int) -> int:
-    """The number of `draws` random sign patterns with an absolute sum of at least `seen`."""
+def all_sums(deltas: Sequence[int]) -> NDArray[np.int64]:
+    """int64[2^(n - 1)]: the absolute sum under each sign pattern, the observed one first.
+
+    Only the patterns that keep the first sign: the others are their mirror images, with the same absolute
+    sums. Two calls with the same number of deltas give their patterns in the same order.
+    """
     import numpy as np
 
-    tables = _sums_by_byte(flips)
-    far = 0
-    for patterns in _sign_patterns(len(tables), draws, seed):
-        sums = np.zeros(len(patterns), dtype=np.int64)
-        for table, bits in zip(tables, np.ascontiguousarray(patterns.T), strict=True):
-            sums += table[bits]
-        far += int(np.count_nonzero(np.abs(sums) >= seen))
-    return far
+    sums = np.array(deltas[:1], dtype=np.int64)
+    for delta in deltas[1:]:
+        sums = np.concatenate((sums + delta, sums - delta))
+    return np.abs(sums)
 
 
-def _sums_by_byte(flips: Sequence[int]) -> list[NDArray[np.int64]]:
-    """One int64[256] per eight deltas: the signed sum for each byte of sign bits.
+def drawn_sums(series: Sequence[Sequence[int]], draws: int, seed: int) -> NDArray[np.int64]:
+    """int64[n_series, 1 + draws]: the absolute sum of each series as observed, then under drawn signs.
+
+    Row i of RandomState(seed).randint(0, 256, (draws, ceil(n / 8))) is one pattern for all series, which have
+    n deltas each: its bits, lowest first, are the signs of the cases in their order, a set bit is a minus.
+    """
+    import numpy as np
+
+    tables = [_sums_by_byte(deltas) for deltas in series]
+    sums = np.zeros((len(series), 1 + draws), dtype=np.int64)
+    sums[:, 0] = [sum(deltas) for deltas in series]
+    start = 1
+    for patterns in _sign_patterns(len(tables[0]), draws, seed):
+        stop = start + len(patterns)
+        for position, bits in enumerate(np.ascontiguousarray(patterns.T)):
+            for row, table in zip(sums, tables, strict=True):
+                row[start:stop] += table[position][bits]
+        start = stop
+    return np.abs(sums, out=sums)
+
+
+def _sums_by_byte(deltas: Sequence[int]) -> NDArray[np.int64]:
+    """int64[ceil(n / 8), 256]: per eight deltas their signed sum for each byte of sign bits.
 
     So a pattern of n signs costs n / 8 table look-ups instead of n additions.
     """
     import numpy as np
 
     # The last group is padded with zeros, whose signs change nothing.
-    groups = [flips[start : start + _SIGNS_PER_BYTE] for start in range(0, len(flips), _SIGNS_PER_BYTE)]
-    padded = [[*group, *[0] * (_SIGNS_PER_BYTE - len(group))] for group in groups]
-    return [np.array(_signed_sums(group), dtype=np.int64) for group in padded]
+    padded = np.zeros((-(-len(deltas) // _SIGNS_PER_BYTE), _SIGNS_PER_BYTE), dtype=np.int64)
+    padded.reshape(-1)[: len(deltas)] = deltas
+    is_minus = np.arange(256)[:, np.newaxis] >> np.arange(_SIGNS_PER_BYTE) & 1
+    sums: NDArray[np.int64] = padded @ (1 - 2 * is_minus).T
+    return sums
 
 
 def _sign_patterns(n_bytes: int, draws: int, seed: int) -> Iterator[NDArray[np.int64]]:

@@ -201,10 +201,10 @@ def _evidence(
     if each.verdict is Verdict.REGRESSED:
         text = (
             f"{metric} regressed by {format_score(abs(each.mean_delta or 0.0))} on average "
-            f"(p = {format_score(each.holm_p)}, alpha {format_score(alpha)}); {worse}{note}"
+            f"(p = {format_score(each.adjusted_p)}, alpha {format_score(alpha)}); {worse}{note}"
         )
         level = Level.REVIEW if note else Level.BLOCK
-        yield Reason(level, Rule.REGRESSED, text, metric, each.holm_p, alpha, each.worse)
+        yield Reason(level, Rule.REGRESSED, text, metric, each.adjusted_p, alpha, each.worse)
     if len(each.worse) > len(each.better) and not is_below(review_p, each.sign_p):
         text = f"{metric} {worse} (sign test p = {format_score(each.sign_p)})"
         yield Reason(

@@ -118,7 +118,7 @@ class DifferenceRow(_Model):
     effect_size: SignedText | None
     flip_method: FlipMethod
     flip_p: ScoreText
-    holm_p: ScoreText
+    adjusted_p: ScoreText
     mde: FigureText | None
     mean_delta: SignedText | None
     n: Count

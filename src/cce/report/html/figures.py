@@ -138,7 +138,7 @@ def shift(each: Change, extent: float) -> Shift:
 def _sureness(each: DifferenceEvidence) -> tuple[str, ...]:
     return (
         str(each.n),
-        *map(format_score, (each.sign_p, each.flip_p, each.holm_p)),
+        *map(format_score, (each.sign_p, each.flip_p, each.adjusted_p)),
         each.flip_method.value,
         signed(each.effect_size),
         unsigned(each.mde),

@@ -65,7 +65,7 @@ def _difference(each: DifferenceEvidence) -> Json:
         "sign_p": format_score(each.sign_p),
         "flip_p": format_score(each.flip_p),
         "flip_method": each.flip_method.value,
-        "holm_p": format_score(each.holm_p),
+        "adjusted_p": format_score(each.adjusted_p),
         "mean_delta": signed_or_null(each.mean_delta),
         "ci95_low": signed_or_null(each.ci95_low),
         "ci95_high": signed_or_null(each.ci95_high),

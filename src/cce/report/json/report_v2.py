@@ -12,11 +12,12 @@ from cce.domain.full_report import FullReport
 from cce.domain.report import Report, SavedPair
 from cce.domain.scores import BackendScore, CaseScore
 from cce.json_text import dump_json
-from cce.numerals import format_signed
+from cce.numerals import format_score, format_signed
 from cce.report.json.fields import Json, redact_field, score_or_null, signed_or_null
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison, PairedTest
+    from cce.domain.costs import Costs
     from cce.domain.labels import Label, MadeBy
 
 SCHEMA = "cce.relevance.report/v2"
@@ -55,6 +56,8 @@ def _report(report: Report) -> Json:
         fields["saved"] = _saved(report.saved)
     if report.notes:
         fields["notes"] = list(report.notes)
+    if report.costs:
+        fields["costs"] = {name: _costs(costs) for name, costs in report.costs.items()}
     if report.systems:
         fields["systems"] = report.systems
     if report.figures:
@@ -84,6 +87,15 @@ def _more_figures(score: BackendScore, metrics: Sequence[str]) -> Json:
     return {
         metric: dict(zip(score.ids, map(score_or_null, score.columns[metric]), strict=True))
         for metric in metrics
+    }
+
+
+def _costs(costs: Costs) -> Json:
+    return {
+        "estimate": score_or_null(costs.estimate),
+        "pairs": format_score(costs.pairs),
+        "tokens": format_score(costs.tokens),
+        "unit": costs.unit,
     }
 
 

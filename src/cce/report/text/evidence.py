@@ -68,9 +68,9 @@ def _comparison_blocks(compare: ComparisonEvidence, options: EvidenceOptions) ->
         ),
     ]
     yield [
-        f"  how sure (two-sided p values; Holm over {counted(len(compare.metrics), 'metric')})",
+        f"  how sure (two-sided p values; adjusted over {counted(len(compare.metrics), 'metric')})",
         *_table(
-            ("metric", "sign p", "flip p", "Holm p", "flip method"),
+            ("metric", "sign p", "flip p", "adjusted p", "flip method"),
             ((name, *_p_cells(each)) for name, each in metrics),
         ),
     ]
@@ -97,7 +97,7 @@ def _delta_cells(each: DifferenceEvidence) -> Sequence[str]:
 
 
 def _p_cells(each: DifferenceEvidence) -> Sequence[str]:
-    return *map(format_score, (each.sign_p, each.flip_p, each.holm_p)), each.flip_method
+    return *map(format_score, (each.sign_p, each.flip_p, each.adjusted_p)), each.flip_method
 
 
 def _sight_cells(each: DifferenceEvidence) -> Sequence[str]:

@@ -33,10 +33,12 @@ _OUTCOME_TONES = {
     GateOutcome.BLOCK: Tone.BAD,
 }
 VERDICT_TONES = {
+    Verdict.IDENTICAL: Tone.PLAIN,
+    Verdict.CANNOT_TELL: Tone.CAUTION,
     Verdict.IMPROVED: Tone.GOOD,
     Verdict.REGRESSED: Tone.BAD,
     Verdict.EQUIVALENT: Tone.GOOD,
-    Verdict.CANNOT_TELL: Tone.CAUTION,
+    Verdict.NO_CASE_MOVED: Tone.PLAIN,
     Verdict.INCONCLUSIVE: Tone.PLAIN,
 }
 _WORST_FIRST = (Tone.BAD, Tone.GOOD, Tone.CAUTION, Tone.PLAIN)
@@ -53,7 +55,7 @@ class Headline:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One metric, B - A; bounds are of the bootstrap where `verdict` is set, else of the t-test."""
+    """One metric, B - A; bounds are of the evidence where `verdict` is set, else of the t-test."""
 
     metric: str
     mean_a: float | None
@@ -110,8 +112,8 @@ def interval_kind(found: Sequence[Change]) -> str:
     """Where the bounds of the changes come from."""
     kinds = {each.evidence is not None for each in found}
     if kinds == {True, False}:
-        return "bootstrap where there is a verdict, paired t elsewhere"
-    return "bootstrap" if True in kinds else "paired t"
+        return "t with two made-up cases where there is a verdict, paired t elsewhere"
+    return "t with two made-up cases" if True in kinds else "paired t"
 
 
 def _reported(
