@@ -18,6 +18,7 @@ from cce.report.json.fields import Json, redact_field, score_or_null, signed_or_
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison, PairedTest
     from cce.domain.costs import Costs
+    from cce.domain.labels import Label, MadeBy
 
 SCHEMA = "cce.relevance.report/v2"
 
@@ -58,6 +59,10 @@ def _report(report: Report) -> Json:
         fields["systems"] = report.systems
     if report.figures:
         fields["figures"] = {score.backend: _more_figures(score, report.figures) for score in report.backends}
+    if report.labels is not None:
+        fields["labels"] = {name: _label(label) for name, label in report.labels.items()}
+    if report.made_by is not None:
+        fields["made_by"] = _made_by(report.made_by)
     return fields
 
 
@@ -91,6 +96,19 @@ def _differences(report: Report) -> Json:
 
         fields["evidence"] = evidence_record(report.evidence)
     return fields
+
+
+def _label(label: Label) -> Json:
+    return {"critical": label.critical, "digest": label.digest, "tags": list(label.tags)}
+
+
+def _made_by(made_by: MadeBy) -> Json:
+    return {
+        "cce": made_by.version,
+        "grammars": dict(made_by.grammars),
+        "redact": made_by.redaction,
+        "system": dict(made_by.system),
+    }
 
 
 def _more_figures(score: BackendScore, metrics: Sequence[str]) -> Json:
