@@ -36,6 +36,8 @@ $(VENV)/installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/installed-dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --only-binary :all: --editable '.[systems-test]' \
+	    || echo "not all outside systems could be installed: their tests will skip"
 	touch $@
 
 clean:

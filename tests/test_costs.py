@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from cce.domain.costs import Costs
 from cce.domain.ranking import Chunk, Hit, Location
 from cce.domain.systems import Price
-from cce.measurement.costs import Costs, costs_of, estimate, text_length
+from cce.measurement.costs import costs_of, estimate, text_length
 from cce.measurement.matching.spans import Span
 
 
@@ -32,7 +33,7 @@ def test_costs_are_means_a_query() -> None:
     costs = costs_of(
         rankings, [10, 20], Price(query=4, pair=1.5), lambda found: text_length(found, no_corpus)
     )
-    assert costs == Costs(15.0, 5.0, 4 + 1.5 * 15)
+    assert costs == Costs(15.0, 5.0, 4 + 1.5 * 15, "ms")
 
 
 def test_there_is_no_estimate_without_a_price() -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cce.domain.outside import Answer, OutsideResult, Question
 from cce.domain.ranking import Chunk, Location, Ranking
@@ -14,7 +16,8 @@ from cce.errors import OutsideSystemError
 from cce.labels.draft import PooledChunk, render_drafts
 from cce.report.json.listings import render_search_json
 from cce.report.text.listings import render_search_text
-from cce.retrieval.external.door import Door, DoorRules, with_corpus_text
+from cce.retrieval.external.door import Door, DoorRules
+from cce.retrieval.external.locating import with_corpus_text
 from cce.retrieval.external.paths import PathReader, PathReading
 from cce.retrieval.external.tally import comparable
 from cce.retrieval.indexing.index import Index
@@ -90,6 +93,13 @@ def test_lines_past_the_end_are_cut_and_no_lines_are_the_whole_file() -> None:
     )
     assert spelled(ranking) == ["a.py 16-19", "a.py 1-19", "module 1-3"]
     assert door.tally.notices() == []
+
+
+def test_the_empty_line_behind_the_last_line_end_may_be_counted_or_not() -> None:
+    # docs/b.txt has two lines, and its chunk three.
+    ranking, door = entered(*lines((1, 2), (1, 3), path="docs/b.txt"), *lines((1, 18)))
+    assert spelled(ranking) == ["module 1-3", "a.py 1-18"]
+    assert (door.tally.n_named_again, door.tally.n_whole_files) == (1, 2)
 
 
 def test_a_place_behind_the_end_of_its_file_is_outside() -> None:
@@ -295,13 +305,11 @@ def test_without_a_corpus_places_are_taken_as_they_are_said() -> None:
 
 def test_pieces_of_different_size_name_what_is_comparable() -> None:
     _, whole = entered(OutsideResult("a.py"))
+    _, both = entered(OutsideResult("a.py"), OutsideResult("docs/b.txt"))  # the second is a chunk as well
     _, chunks = entered(*lines((9, 10)))
     _, windows = entered(*lines((8, 10)))
-    assert [each.tally.piece for each in (whole, chunks, windows)] == [
-        "whole files",
-        "chunks",
-        "other pieces",
-    ]
+    pieces = [each.tally.piece for each in (whole, both, chunks, windows)]
+    assert pieces == ["whole files", "whole files", "chunks", "other pieces"]
     assert comparable({"bm25": "chunks", "mine": "chunks", "none": ""}, None) == []
     assert comparable({"bm25": "chunks", "rg": "whole files"}, "0.500000") == [
         "systems return pieces of different size (bm25 chunks, rg whole files): "
@@ -434,3 +442,57 @@ def test_a_draft_offers_locations_among_the_chunks_of_their_file() -> None:
 
 def _drafted(pool: list[PooledChunk]) -> list[str]:
     return render_drafts(["a query"], [pool], 10, None).splitlines()[1:]
+
+
+LINE = st.one_of(st.none(), st.integers(-1, 25), st.just(10**30))
+RESULTS = st.lists(
+    st.builds(
+        OutsideResult,
+        st.one_of(
+            st.sampled_from(["a.py", "./a.py", "a.py:3-4", "docs\\b.txt", "docs/b.txt#L1", "x"]), st.text()
+        ),
+        LINE,
+        LINE,
+        st.one_of(st.none(), st.sampled_from(["function_definition", "module"]), st.text()),
+        st.one_of(st.none(), st.floats()),
+        st.one_of(st.none(), st.text()),
+    ),
+    max_size=12,
+)
+
+
+@given(RESULTS, st.integers(1, 8), st.booleans(), st.booleans())
+@settings(deadline=None, max_examples=300)
+def test_any_answer_is_a_ranking_that_keeps_the_laws_or_one_line(
+    results: list[OutsideResult], k: int, collapse: bool, has_corpus: bool
+) -> None:
+    try:
+        ranking, door = entered(
+            *results, k=k, index=INDEX if has_corpus else None, rules=DoorRules(collapse=collapse)
+        )
+        texts = door.tally.notices()
+        door.tally.check()
+    except OutsideSystemError as fault:
+        texts, ranking = [str(fault)], ()
+    assert all(text.isprintable() for text in texts)
+    assert len(ranking) <= k
+    chunks = [hit.chunk for hit in ranking if isinstance(hit.chunk, Chunk)]
+    assert len({id(chunk) for chunk in chunks}) == len(chunks)
+    assert all(hit.score is None or math.isfinite(hit.score) for hit in ranking)
+    for hit in ranking:
+        first, last = hit.chunk.start_line, hit.chunk.end_line
+        assert (first is None) == (last is None)
+        assert first is None or (last is not None and 1 <= first <= last)
+        if isinstance(hit.chunk, Location) and has_corpus and not hit.chunk.is_outside:
+            assert hit.chunk.file_path in INDEX.positions_by_file
+            assert last is not None
+            assert last <= INDEX.line_counts[hit.chunk.file_path]
+
+
+@given(st.permutations(range(len(INDEX.chunks))))
+@settings(deadline=None, max_examples=20)
+def test_the_places_of_a_ranking_of_chunks_are_that_ranking(order: list[int]) -> None:
+    places = (INDEX.chunks[position] for position in order)
+    results = [OutsideResult(c.file_path, c.start_line, c.end_line, c.kind) for c in places]
+    ranking, _ = entered(*results, k=len(order))
+    assert [hit.chunk for hit in ranking] == [INDEX.chunks[position] for position in order]

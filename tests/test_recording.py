@@ -158,11 +158,11 @@ def test_a_part_that_is_no_run_is_named(tmp_path: Path) -> None:
     path = tmp_path / "mine.jsonl"
     (tmp_path / "mine.jsonl.part").write_text("hello\nworld\n")
     with pytest.raises(OutsideSystemError, match=r"mine\.jsonl\.part:1: invalid JSON"):
-        Recorder(str(path), "mine", dict, is_resumed=True)
+        Recorder(str(path), "mine", dict, is_resumed=True).open()
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(OutsideSystemError, match=r"none/mine\.jsonl\.part: cannot write the run \(No such"):
+    with pytest.raises(OutsideSystemError, match=r"none/mine\.jsonl: its directory does not exist, make"):
         Recorder(str(tmp_path / "none" / "mine.jsonl"), "mine", dict)
 
 

@@ -124,10 +124,9 @@ def test_ties_across_the_cut_off_bound_the_figures(cranfield: Cranfield, run: st
     fixtures, index = cranfield.fixtures, cranfield.index
     path = str(cranfield.folder / f"{run}.run.gz")
     scorer = SetScorer(fixtures, index.chunks, BOUNDED_METRICS, LineWeights(index.outer_chunks_of))
-    door = Door(index, run, DoorRules(is_run=True))
     for order in (RunOrder(), TREC_EVAL):
         system = open_saved_run(run, RunFile(path), fixtures, index, order)
-        told = ties_notice(system, fixtures.cases, door, lambda rankings: scorer.score(run, rankings))
+        told = ties_notice(system, fixtures, index, Door(index, run, DoorRules(is_run=True)))
         if run != "coarse":
             assert told is None
             continue

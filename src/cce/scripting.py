@@ -78,7 +78,7 @@ class GateResult:
 
     def to_json(self) -> str:
         """The bytes that the command prints with `--json`, as text."""
-        return RENDERERS["json"](FullReport(self.gate.report, gate=self.gate))
+        return RENDERERS["json"](FullReport(self.gate.report, gate=self.gate, warnings=self.notices))
 
     def to_dict(self) -> dict[str, object]:
         """The JSON answer, parsed: figures are strings with six decimals."""

@@ -90,9 +90,10 @@ def command(
     inputs |= {f"new report {number}": path for number, path in enumerate(more, start=2)}
     require_apart(files, inputs, lambda: _corpora(old, new, *more))
     compared, *others = compare_saved(PairingPlan(old, new, names, only_shared, evidence, more, fixtures))
-    for notice in dict.fromkeys(_notices([compared, *others])):
+    notices = tuple(dict.fromkeys(_notices([compared, *others])))
+    for notice in notices:
         warn(notice)
-    full = FullReport(compared, command=typed_command(), others=tuple(others))
+    full = FullReport(compared, command=typed_command(), warnings=notices, others=tuple(others))
     write_reports([(file, RENDERERS[file.format](full)) for file in files])
 
 

@@ -170,6 +170,11 @@ _TIES = click.option(
     metavar="rank|trec_eval",
     help="How equal scores of a TREC run are ordered: by rank, the default, or as trec_eval does.",
 )
+_DOCID = click.option(
+    "--docid",
+    metavar="PATTERN",
+    help="What makes a path of a document id of a run, as in '{}.txt' after cce import beir.",
+)
 _HOSTS = click.option(
     "--allow-host",
     "hosts",
@@ -200,15 +205,19 @@ _PRICE = click.option(
 ASKING_OPTIONS = (_SYSTEMS_FILE, _HOSTS)
 """For commands that ask one query after the other."""
 
-EXPLAINING_OPTIONS = (_SYSTEMS_FILE, _RUNS, _RUN_ORDER, _TIES, _HOSTS)
+EXPLAINING_OPTIONS = (_SYSTEMS_FILE, _RUNS, _RUN_ORDER, _TIES, _DOCID, _HOSTS)
 """For commands that ask a query of a set."""
 
 SCORING_OPTIONS = (
-    *(_SYSTEMS_FILE, _RUNS, _KEEP_GOING, _REPEAT, _RUN_ORDER, _TIES, _RECORDS, _RESUME, _PRICE, _HOSTS),
+    *(_SYSTEMS_FILE, _RUNS, _KEEP_GOING, _REPEAT, _RUN_ORDER, _TIES, _DOCID),
+    *(_RECORDS, _RESUME, _PRICE, _HOSTS),
 )
 """For commands that score the cases of a set."""
 
-GATE_OPTIONS = (*(_CONSENT, _RUNS, _KEEP_GOING, _REPEAT, _RUN_ORDER, _TIES, _RECORDS, _RESUME, _HOSTS),)
+GATE_OPTIONS = (
+    *(_CONSENT, _RUNS, _KEEP_GOING, _REPEAT, _RUN_ORDER, _TIES, _DOCID),
+    *(_RECORDS, _RESUME, _HOSTS),
+)
 """For the gate, whose policy names the systems file."""
 
 
@@ -231,6 +240,7 @@ def systems_options(
             hosts: tuple[str, ...] = (),
             records: tuple[str, ...] = (),
             resumes: bool = False,
+            docid: str | None = None,
             price: str | None = None,
             **others: object,
         ) -> _T:
@@ -238,6 +248,8 @@ def systems_options(
 
             if resumes and not records:
                 raise UsageError("--resume goes on with a --record NAME=FILE, name it")
+            if docid is not None and "{}" not in docid:
+                raise UsageError(f"--docid puts an id in for {{}}, as in '{{}}.txt'; got {docid!r}")
             choice = SystemsChoice(
                 systems_file,
                 runs,
@@ -249,6 +261,7 @@ def systems_options(
                 parse_price(price),
                 records,
                 resumes,
+                docid,
             )
             return command(systems=choice, **others)
 

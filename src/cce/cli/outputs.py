@@ -19,6 +19,9 @@ from cce.quoting import on_one_line
 if TYPE_CHECKING:
     from cce.report.catalog import Mark
 
+RUN_MARK = rb'\{"schema": "cce\.run/v1"|\S+ Q0 \S+ [0-9]+ '
+"""How the runs begin that are written here."""
+
 _RULE_FILE = ".gitignore"
 
 
@@ -54,6 +57,25 @@ def refuse_output(
     fault = output_fault(path, mark, corpora=corpora)
     if fault is not None:
         raise UsageError(f"{on_one_line(path)}: {fault}; name another file with {option}")
+
+
+def refuse_records(
+    typed: Iterable[str], inputs: Mapping[str, str | None], corpora: Callable[[], Iterable[str]]
+) -> tuple[str, ...]:
+    """The files of `--record NAME=FILE`; raises UsageError for one that is read, or is another file's name.
+
+    An older run is replaced wherever it is, unless it is an input.
+    """
+    from cce.usecases.recording import parse_records  # few runs record
+
+    paths = tuple(parse_records(typed).values())
+    for place, path in enumerate(paths):
+        fault = output_fault(path, RUN_MARK, inputs, corpora)
+        if fault is None and any(is_same_file(path, other) for other in paths[:place]):
+            fault = "is named for two systems, it takes one"
+        if fault is not None:
+            raise UsageError(f"--record {on_one_line(path)}: {fault}, name another file")
+    return paths
 
 
 def is_foreign(path: str, mark: Mark | None) -> bool:

@@ -101,9 +101,22 @@ def require_apart(
             raise _refusal(file, fault, "name another file")
 
 
-def warn_of_indexed_reports(directory: str | None, files: Iterable[ReportFile]) -> None:
-    """Warn of each report just written that the next run over `directory` indexes."""
-    written = {file.path: "report" for file in _to_disk(files)}
+def record_files(
+    typed: Sequence[str], inputs: Mapping[str, str | None], corpora: Callable[[], Iterable[str]]
+) -> tuple[str, ...]:
+    """The files of `--record`; raises UsageError for one that would replace what is read."""
+    if not typed:
+        return ()
+    from cce.cli.outputs import refuse_records  # few runs record
+
+    return refuse_records(typed, inputs, corpora)
+
+
+def warn_of_indexed_reports(
+    directory: str | None, files: Iterable[ReportFile], records: Iterable[str] = ()
+) -> None:
+    """Warn of each report, and each recorded run, that the next run over `directory` indexes."""
+    written = {**{file.path: "report" for file in _to_disk(files)}, **dict.fromkeys(records, "recorded run")}
     if written:
         from cce.cli.outputs import warn_of_indexed
 

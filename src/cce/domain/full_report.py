@@ -20,6 +20,7 @@ class FullReport(NamedTuple):
     others         further saved reports, each compared with the one that `report` is compared with
     fixtures_in_git  the set as git names it, from the root of its work tree; None outside of any
     command        the words that make this report again, without those that say where it goes
+    warnings       what makes the figures doubtful without changing them, one line each
     """
 
     report: Report
@@ -28,4 +29,5 @@ class FullReport(NamedTuple):
     gate: GateReport | None = None
     command: tuple[str, ...] = ()
     fixtures_in_git: str | None = None
+    warnings: tuple[str, ...] = ()
     others: tuple[Report, ...] = ()

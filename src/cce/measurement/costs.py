@@ -6,8 +6,8 @@ Nothing is timed here, so that a report stays the same from run to run.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
+from cce.domain.costs import Costs
 from cce.domain.ranking import Chunk, Location, Ranking
 from cce.domain.systems import Price
 from cce.measurement.matching.spans import Span
@@ -16,17 +16,6 @@ from cce.tokens import estimate_tokens
 
 TextLength = Callable[[str, Span], int | None]
 """File path and lines -> the length of these lines in bytes; None for a file that is not in the corpus."""
-
-
-class Costs(NamedTuple):
-    """Means a query: passages that a second stage scored, tokens of the results, and what both cost.
-
-    estimate  in the unit of the price; None without a price
-    """
-
-    pairs: float
-    tokens: float
-    estimate: float | None
 
 
 def costs_of(
@@ -41,7 +30,9 @@ def costs_of(
     """
     tokens = mean([float(sum(estimate_tokens(length(hit.chunk)) for hit in ranking)) for ranking in rankings])
     scored = mean([float(n_pairs) for n_pairs in pairs])
-    return Costs(scored, tokens, None if price is None else estimate(price, scored, tokens))
+    if price is None:
+        return Costs(scored, tokens)
+    return Costs(scored, tokens, estimate(price, scored, tokens), price.unit)
 
 
 def estimate(price: Price, pairs: float, tokens: float) -> float:

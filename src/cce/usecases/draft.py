@@ -95,7 +95,7 @@ def _shown(ranking: Ranking, index: Index) -> Ranking:
     """The hits that can be judged, with their text: those in the corpus whose lines are known."""
     if all(isinstance(hit.chunk, Chunk) for hit in ranking):
         return ranking
-    from cce.retrieval.external.door import with_corpus_text  # only outside systems return other places
+    from cce.retrieval.external.locating import with_corpus_text  # only outside systems return other places
 
     inside = (hit for hit in ranking if isinstance(hit.chunk, Chunk) or not hit.chunk.is_outside)
     return with_corpus_text(tuple(hit for hit in inside if hit.chunk.start_line is not None), index)

@@ -21,6 +21,7 @@ from cce.measurement.matching.scoping import scope_notice
 from cce.measurement.matching.spans import LineWeights
 from cce.measurement.metrics.catalog import largest_cutoff
 from cce.measurement.scoring import SetScorer
+from cce.numerals import format_score
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems.catalogue import Catalogue
@@ -47,8 +48,10 @@ from cce.usecases.systems import (
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison
+    from cce.domain.costs import Costs
     from cce.domain.drilldown import CaseDrilldown
     from cce.domain.evidence import EvidenceOptions
+    from cce.domain.labels import Labels
 
 NOTHING = "(none)"
 """What a report calls the corpus and the embedder of a run without a corpus."""
@@ -60,6 +63,7 @@ class Plan:
 
     backends        names of systems of `catalogue`
     without_corpus  score saved runs by the set alone, even where it names a corpus
+    has_labels      say in the report what the cases were labelled with
     """
 
     fixtures: str
@@ -70,6 +74,7 @@ class Plan:
     systems: SystemsChoice = BUILT_IN_SYSTEMS
     catalogue: Catalogue = field(default_factory=Catalogue)
     without_corpus: bool = False
+    has_labels: bool = False
 
 
 class Measurement(NamedTuple):
@@ -78,6 +83,7 @@ class Measurement(NamedTuple):
     notices    what the reader should know of the systems, one line each
     failed     by system the cases that failed, and why
     elsewhere  saved runs that were recorded over another corpus
+    costs      by system, where a price was given
     """
 
     rankings: Mapping[str, Sequence[Ranking]]
@@ -85,6 +91,7 @@ class Measurement(NamedTuple):
     notices: tuple[str, ...] = ()
     failed: Mapping[str, Mapping[str, str]] = {}
     elsewhere: tuple[str, ...] = ()
+    costs: Mapping[str, Costs] = {}
 
 
 class Evaluation(NamedTuple):
@@ -105,19 +112,27 @@ def evaluate(plan: Plan, progress: ProgressCallback, *, has_drilldown: bool = Fa
     With `has_drilldown` the cases come with text of the corpus, and a notice counts likely secrets.
     """
     fixtures = read_fixture_set(plan.fixtures)
+    labels = _labels(fixtures) if plan.has_labels else None
     corpus, indexed = _open_corpus(plan, fixtures, progress)
     measurement = measure_systems(plan, fixtures, None if indexed is None else indexed.index, progress)
-    report = report_on(plan, fixtures, corpus, indexed, measurement)
+    report = report_on(plan, fixtures, corpus, indexed, measurement)._replace(labels=labels)
     notices = (*all_notices(fixtures, indexed), *measurement.notices)
     directory = indexed.root if indexed is not None and indexed.is_directory else None
     if not has_drilldown:
         return Evaluation(report, (), notices, directory)
 
-    from cce.measurement.matching.drilldown import drill_down  # text and JSON reports have none
+    from cce.usecases.drilldown import drill_into  # text and JSON reports have none
 
-    cases = drill_down(fixtures.cases, measurement.rankings)
+    index = None if indexed is None else indexed.index
+    cases = drill_into(fixtures, measurement.rankings, index, plan.catalogue)
     secrets = () if indexed is None else likely_secrets(indexed)
     return Evaluation(report, cases, (*notices, *secrets), directory)
+
+
+def _labels(fixtures: FixtureSet) -> Labels:
+    from cce.measurement.fixtures.digests import labels_of  # most reports have none
+
+    return labels_of(fixtures)
 
 
 def _open_corpus(
@@ -141,7 +156,28 @@ def measure_systems(
     asking = Asking(largest_cutoff(metrics), plan.systems.repeat, plan.systems.keeps_going)
     with opened(plan.systems, plan.catalogue, plan.backends, Surroundings(index, fixtures)) as systems:
         answered = ask_all(systems, plan.backends, fixtures.cases, scopes, asking, progress)
-        return _score(scorer, fixtures, systems, answered, scopes)
+        measured = _score(scorer, fixtures, systems, answered, scopes)
+        if systems.has_runs:
+            from cce.usecases.ties import all_ties  # files of other tools leave ties open
+
+            ties = tuple(all_ties(fixtures, index, systems, scopes))
+            measured = measured._replace(notices=(*measured.notices, *ties))
+    if plan.systems.price is not None or any(plan.catalogue.is_priced(name) for name in plan.backends):
+        measured = measured._replace(costs=_costs(plan, index, measured.rankings))
+    return measured
+
+
+def _costs(plan: Plan, index: Index | None, rankings: Mapping[str, Sequence[Ranking]]) -> dict[str, Costs]:
+    from cce.measurement.costs import costs_of, text_length
+
+    def corpus_length(path: str, lines: tuple[int, int]) -> int | None:
+        return None if index is None or not index.has_file(path) else len(index.text(path, *lines))
+
+    costs = {}
+    for name, ranked in rankings.items():
+        price = plan.catalogue.resolve(name).table.price or plan.systems.price
+        costs[name] = costs_of(ranked, [0] * len(ranked), price, lambda hit: text_length(hit, corpus_length))
+    return costs
 
 
 def _scorer(fixtures: FixtureSet, index: Index | None, metrics: Sequence[str]) -> SetScorer:
@@ -172,13 +208,29 @@ def _score(
             texts += [text for text in [repeats_notice(by_repeat, rankings)] if text is not None]
         if answers.failed:
             texts.append(failure_notice(name, answers.failed, len(fixtures.cases)))
+    texts += _size_notices(scorer, systems)
     return Measurement(
         rankings={name: answers.first for name, answers in answered.items()},
         scores=tuple(scores),
-        notices=(*systems.notices(), *texts, *scopes.notices()),
+        # Systems and cases can share a scope, whose patterns are then looked at twice.
+        notices=tuple(dict.fromkeys((*systems.notices(), *texts, *scopes.notices()))),
         failed={name: answers.failed for name, answers in answered.items() if answers.failed},
         elsewhere=systems.elsewhere(),
     )
+
+
+def _size_notices(scorer: SetScorer, systems: OpenSystems) -> list[str]:
+    """What can be compared where systems return pieces of different size."""
+    if not systems.outside:
+        return []
+    from cce.retrieval.external.tally import comparable
+
+    pieces = dict.fromkeys(systems.inside, "chunks")
+    pieces |= {name: each.door.tally.piece for name, each in systems.outside.items()}
+    if len({piece for piece in pieces.values() if piece}) < 2:
+        return []
+    most = scorer.most_ndcg_of_whole_files()
+    return comparable(pieces, None if most is None else format_score(most))
 
 
 def report_on(
@@ -201,6 +253,7 @@ def report_on(
     has_notes = plan.systems.has_notes or plan.evidence is not None
     return report._replace(
         notes=measurement.notices if has_notes else (),
+        costs=measurement.costs,
         systems={
             name: described(plan.catalogue.resolve(name).table)
             for name in plan.backends

@@ -7,10 +7,10 @@ missing. When every question was answered, FILE is written in one piece, its lin
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from cce.domain.outside import Answer, FailedAnswer, OutsideResult, Question
 from cce.domain.ranking import Ranking
@@ -37,27 +37,41 @@ class Recorder:
     def __init__(self, path: str, system: str, facts: Facts, *, is_resumed: bool = False) -> None:
         """With `is_resumed` the answers that FILE.part holds are kept, failed ones aside.
 
-        Raises OutsideSystemError.
+        Nothing is read or written before the first question. Raises OutsideSystemError if that cannot be.
         """
+        folder = os.path.dirname(os.path.realpath(path))
+        if not os.path.isdir(folder):
+            fault = "its directory does not exist, make it first"
+            raise OutsideSystemError(f"{on_one_line(path)}: {fault}")
         self._path = path
         self._system = system
         self._facts = facts
         self._kept: dict[_Asked, Answer] = {}
         self._places: dict[_Asked, tuple[int, int]] = {}
         self._order: dict[_Asked, None] = {}
-        lines = self._kept_lines() if is_resumed and os.path.exists(path + _PART) else []
+        self._is_resumed = is_resumed
+        self.said: Facts = dict  # what an outside system says of itself
+        self._part: BinaryIO | None = None
+
+    def open(self) -> None:
+        """Begin, or go on; may be called twice."""
+        if self._part is not None:
+            return
+        lines = self._kept_lines() if self._is_resumed and os.path.exists(self._path + _PART) else []
         with self._writing():
-            self._part: BinaryIO = open(path + _PART, "w+b")  # noqa: SIM115 - open until the end
-        self._append(render_header(system, {}))
+            self._part = open(self._path + _PART, "w+b")  # noqa: SIM115 - open until the end
+        self._append(render_header(self._system, {}))
         for asked, line in lines:
             self._places[asked] = self._append(line)
 
     def kept(self, question: Question) -> Answer | None:
         """What was answered before; None if it must be asked."""
+        self.open()
         return self._kept.get(_asked(question))
 
     def record(self, question: Question, answer: Answer) -> None:
         """Write an answer; one to a question that was answered before is not written again."""
+        self.open()
         asked = _asked(question)
         self._order[asked] = None
         if asked not in self._places:
@@ -72,20 +86,26 @@ class Recorder:
 
     def close(self) -> None:
         """Leave FILE.part for --resume; may be called twice."""
-        self._part.close()
+        if self._part is not None:
+            self._part.close()
 
     def _pieces(self) -> Iterator[bytes]:
-        yield render_header(self._system, self._facts())
+        yield render_header(self._system, {**self.said(), **self._facts()})
         for asked in self._order:
             start, length = self._places[asked]
-            self._part.seek(start)
-            yield self._part.read(length)
+            self._opened.seek(start)
+            yield self._opened.read(length)
+
+    @property
+    def _opened(self) -> BinaryIO:
+        assert self._part is not None  # noqa: S101 - something was recorded
+        return self._part
 
     def _append(self, line: bytes) -> tuple[int, int]:
         with self._writing():
-            start = self._part.seek(0, os.SEEK_END)
-            self._part.write(line)
-            self._part.flush()
+            start = self._opened.seek(0, os.SEEK_END)
+            self._opened.write(line)
+            self._opened.flush()
         return start, len(line)
 
     def _kept_lines(self) -> list[tuple[_Asked, bytes]]:
@@ -131,6 +151,10 @@ class _RecordedSystem:
             self._n_answered += self._keeps_going or not isinstance(answer, FailedAnswer)
             yield answer
 
+    def __getattr__(self, name: str) -> Any:
+        # What only some systems have: notices, facts of their own.
+        return getattr(self._system, name)
+
     def close(self) -> None:
         """Close the system; the run gets its name if every question was answered."""
         if self._is_closed:
@@ -161,7 +185,10 @@ class Recorders:
     def wrap(self, name: str, system: OutsideSystem, *, keeps_going: bool) -> OutsideSystem:
         """`system` itself, unless it is to be recorded."""
         recorder = self._recorders.get(name)
-        return system if recorder is None else recorded(system, recorder, keeps_going=keeps_going)
+        if recorder is None:
+            return system
+        recorder.said = partial(getattr, system, "facts", {})
+        return recorded(system, recorder, keeps_going=keeps_going)
 
     def record(self, name: str, question: Question, ranking: Ranking) -> None:
         """Keep what a system of our own answered, if it is to be recorded."""
@@ -170,7 +197,7 @@ class Recorders:
             recorder.record(question, results_of(ranking))
 
     def finish(self, names: Iterable[str]) -> None:
-        """Give the runs of these systems their names, which answered every question."""
+        """Complete the runs of these systems of our own, which answered every question."""
         for name in names:
             if name in self._recorders:
                 self._recorders[name].finish()
@@ -182,6 +209,7 @@ NO_RECORDERS = Recorders({})
 def open_recorders(
     typed: Iterable[str],
     known: Sequence[str],
+    ours: Collection[str],
     facts: Callable[[str], Mapping[str, object]],
     *,
     is_resumed: bool,
@@ -189,6 +217,7 @@ def open_recorders(
     """What the values of --record ask for, `NAME=FILE` each; raises UsageError and OutsideSystemError.
 
     known  the systems that are asked
+    ours   those of our own among them, which are always asked again: that costs nothing
     facts  what the header says of a system, asked when its run is finished
     """
     paths = parse_records(typed)
@@ -199,7 +228,7 @@ def open_recorders(
         raise UsageError("--resume says how to record: add --record NAME=FILE, or leave it out")
     return Recorders(
         {
-            name: Recorder(path, name, partial(facts, name), is_resumed=is_resumed)
+            name: Recorder(path, name, partial(facts, name), is_resumed=is_resumed and name not in ours)
             for name, path in paths.items()
         }
     )

@@ -50,7 +50,9 @@ def run_search(plan: SearchPlan, progress: ProgressCallback) -> SearchRun:
         ranking = ranker.search(Query(plan.query), plan.k, use_graph=plan.use_graph)
         notices = (*indexed.notices, *systems.notices())
     if not all(isinstance(hit.chunk, Chunk) for hit in ranking):
-        from cce.retrieval.external.door import with_corpus_text  # only outside systems return other places
+        from cce.retrieval.external.locating import (
+            with_corpus_text,  # only outside systems return other places
+        )
 
         ranking = with_corpus_text(ranking, index)
     return SearchRun(ranking, choice.store, indexed.redaction, notices)

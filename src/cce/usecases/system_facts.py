@@ -8,9 +8,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cce.domain.systems import Program, PythonObject, RunFile, Service, SystemTable, Variant
+from cce.retrieval.external.corpus_digest import corpus_digest
+from cce.version import __version__
+
+if TYPE_CHECKING:
+    from cce.retrieval.indexing.index import Index
 
 _ENVIRONMENT = re.compile(r"\$\{env:[A-Za-z_][A-Za-z0-9_]*\}")
 _HIDDEN = "***"
@@ -29,6 +34,13 @@ def described(table: SystemTable) -> dict[str, Any]:
     if table.price is not None:
         facts["price"] = table.price._asdict()
     return {key: value for key, value in facts.items() if value is not None}
+
+
+def recorded_facts(table: SystemTable, index: Index | None) -> Mapping[str, object]:
+    """What the header of a recorded run says of a system; a program says its own name and version itself."""
+    ours = {"name": "cce", "version": __version__} if isinstance(table.source, Variant) else {}
+    corpus = {} if index is None else {"corpus": corpus_digest(index)}
+    return {**ours, "table": described(table), **corpus}
 
 
 def _source(table: SystemTable) -> Mapping[str, Any]:

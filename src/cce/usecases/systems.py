@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cce.domain.case import FixtureSet
@@ -29,7 +30,7 @@ from cce.domain.systems import (
 )
 from cce.errors import UsageError
 from cce.quoting import on_one_line, quoted
-from cce.retrieval.systems.catalogue import Catalogue, ResolvedSystem, parse_run_option
+from cce.retrieval.systems.catalogue import RUN_OPTION, Catalogue, ResolvedSystem, parse_run_option
 from cce.retrieval.systems.opening import System
 from cce.usecases.corpora import CorpusChoice, is_ci
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from cce.retrieval.external.contract import OutsideSystem
     from cce.retrieval.external.door import Door, DoorRules
     from cce.retrieval.indexing.index import Index
+    from cce.usecases.recording import Recorders
 
 CONSENT_VARIABLE = "CCE_RUN_SYSTEMS"
 CONSENT_OPTION = "--run-systems"
@@ -56,6 +58,7 @@ class SystemsChoice(NamedTuple):
     keeps_going   whether a failed case scores as empty, where it else ends the run
     repeat        how often each question is asked; None for what the tables say
     price         for all systems without one of their own
+    docid         what makes a path of a document id of a run, for runs without one of their own
     records       `NAME=FILE` each: where answers are kept; `resumes` asks only what is missing there
     """
 
@@ -69,6 +72,7 @@ class SystemsChoice(NamedTuple):
     price: Price | None = None
     records: tuple[str, ...] = ()
     resumes: bool = False
+    docid: str | None = None
 
     @property
     def has_notes(self) -> bool:
@@ -215,6 +219,12 @@ class OpenSystems(NamedTuple):
 
     inside: dict[str, System]
     outside: dict[str, OpenOutside]
+    recorders: Recorders | None = None
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether any of them is a saved run."""
+        return any(isinstance(each.table.source, RunFile) for each in self.outside.values())
 
     def repeats(self, name: str, typed: int | None) -> int:
         """How often each question is asked of the system `name`."""
@@ -259,26 +269,47 @@ def opened(
     for each in resolved.values():
         require_consent(choice, each.table)
     with ExitStack() as stack:
-        systems = OpenSystems({}, {})
+        systems = OpenSystems({}, {}, _recorders(choice, resolved, over.index))
         for name, each in resolved.items():
             if isinstance(each.table.source, Variant):
                 systems.inside[name] = System(each, _require_index(name, over.index))
                 continue
-            from cce.retrieval.external.door import Door  # most runs have only systems of our own
-
             system = _open_outside(choice, each.table, over)
+            if systems.recorders is not None:
+                system = systems.recorders.wrap(name, system, keeps_going=choice.keeps_going)
             atexit.register(system.close)  # a signal runs no `with`
             stack.callback(atexit.unregister, system.close)
             stack.callback(system.close)
-            door = Door(over.index, name, _door_rules(each.table), _labelled(over.fixtures))
-            systems.outside[name] = OpenOutside(each, system, door)
+            systems.outside[name] = OpenOutside(each, system, door_of(each.table, over))
         yield systems
+
+
+def _recorders(
+    choice: SystemsChoice, resolved: Mapping[str, ResolvedSystem], index: Index | None
+) -> Recorders | None:
+    if not choice.records:
+        return None
+    from cce.usecases.recording import open_recorders
+    from cce.usecases.system_facts import recorded_facts
+
+    ours = [name for name, each in resolved.items() if isinstance(each.table.source, Variant)]
+    facts = {name: partial(recorded_facts, each.table, index) for name, each in resolved.items()}
+    return open_recorders(
+        choice.records, list(resolved), ours, lambda name: facts[name](), is_resumed=choice.resumes
+    )
 
 
 def _require_index(name: str, index: Index | None) -> Index:
     if index is None:
         raise UsageError(f"system {quoted(name)} ranks a corpus, and there is none: give --dir DIR")
     return index
+
+
+def door_of(table: SystemTable, over: Surroundings) -> Door:
+    """A new door for the answers of an outside system."""
+    from cce.retrieval.external.door import Door  # most runs have only systems of our own
+
+    return Door(over.index, table.name, _door_rules(table), _labelled(over.fixtures))
 
 
 def _labelled(fixtures: FixtureSet | None) -> frozenset[str]:
@@ -291,9 +322,9 @@ def _door_rules(table: SystemTable) -> DoorRules:
 
     source = table.source
     assert not isinstance(source, Variant)  # noqa: S101 - it has no door
-    is_run = isinstance(source, RunFile)
-    folder = os.path.dirname(source.path) if isinstance(source, RunFile) else source.folder
-    return DoorRules(source.root, folder, table.collapse, table.final, is_run)
+    # Paths may be relative to the folder of the systems file; a run that was typed has none.
+    folder = None if table.origin == RUN_OPTION else os.path.dirname(table.origin)
+    return DoorRules(source.root, folder, table.collapse, table.final, isinstance(source, RunFile))
 
 
 def _open_outside(choice: SystemsChoice, table: SystemTable, over: Surroundings) -> OutsideSystem:
@@ -306,5 +337,21 @@ def _open_outside(choice: SystemsChoice, table: SystemTable, over: Surroundings)
             raise UsageError(
                 f"system {quoted(table.name)} is a saved run, which answers only its own queries"
             )
-        return open_saved_run(table.name, source, over.fixtures, over.index, choice.order)
-    raise UsageError(f"system {quoted(table.name)}: this kind of system is not known")
+        named = source._replace(docid=source.docid or choice.docid)
+        return open_saved_run(table.name, named, over.fixtures, over.index, choice.order)
+    corpus = None if over.index is None else over.index.root
+    if isinstance(source, Program):
+        from cce.retrieval.external.program import ProgramSystem
+
+        return ProgramSystem(table.name, source, corpus, keeps_going=choice.keeps_going)
+    if isinstance(source, Service):
+        from cce.retrieval.external.service import ServiceSystem
+
+        return ServiceSystem(
+            table.name, source, is_ci=is_ci(), hosts=choice.hosts, keeps_going=choice.keeps_going
+        )
+    assert isinstance(source, PythonObject)  # noqa: S101 - the only kind that is left
+    from cce.retrieval.external.objects import ObjectSystem
+    from cce.retrieval.external.text_places import text_places
+
+    return ObjectSystem(table.name, source, text_places(over.index, source.root, source.folder))

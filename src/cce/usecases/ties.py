@@ -2,58 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Protocol, cast
 
-from cce.domain.case import Case
-from cce.domain.outside import Question
-from cce.domain.ranking import Ranking
-from cce.domain.scores import BackendScore
-from cce.measurement.matching.matches import CaseMatch, match_case
-from cce.measurement.ties import BOUNDED_METRICS, extreme_orders
+from cce.domain.case import Case, FixtureSet
+from cce.domain.outside import OutsideResult, Question
+from cce.domain.systems import RunFile
+from cce.measurement.matching.scoping import ScopedCase
+from cce.measurement.matching.spans import LineWeights
+from cce.measurement.scoring import SetScorer
+from cce.measurement.ties import BOUNDED_METRICS, ExtremeOrders, extreme_orders
 from cce.numerals import format_score
 from cce.quoting import counted, on_one_line
 from cce.retrieval.external.door import Door
-from cce.retrieval.external.saved_run import SavedRun
+from cce.retrieval.indexing.index import Index
+from cce.usecases.scopes import CaseScopes
+from cce.usecases.systems import OpenSystems, Surroundings, door_of
 
-Allowed = Callable[[Case], Collection[int] | None]
+
+class TiedRun(Protocol):
+    """What a saved run knows of its ties, as `SavedRun` does."""
+
+    name: str
+
+    def n_with_ties(self, question: Question) -> int:
+        """How many results `through_ties` gives."""
+
+    def through_ties(self, question: Question) -> tuple[OutsideResult, ...]:
+        """The results for the question, and those that tie with the last of them."""
+
+    def is_tied(self, a: float | None, b: float | None) -> bool:
+        """Whether two scores leave open which result is the better one."""
+
+
+def all_ties(
+    fixtures: FixtureSet, index: Index | None, systems: OpenSystems, scopes: CaseScopes
+) -> Iterator[str]:
+    """A notice for each saved run with ties across a cut-off."""
+    for each in systems.outside.values():
+        if isinstance(each.table.source, RunFile):
+            scoped = scopes.scoped(fixtures.cases, each.scopes)
+            door = door_of(each.table, Surroundings(index, fixtures))
+            notice = ties_notice(cast(TiedRun, each.system), fixtures, index, door, scoped)
+            if notice is not None:
+                yield notice
 
 
 def ties_notice(
-    system: SavedRun,
-    cases: Sequence[Case],
+    system: TiedRun,
+    fixtures: FixtureSet,
+    index: Index | None,
     door: Door,
-    score: Callable[[Sequence[Ranking]], BackendScore],
-    allowed: Allowed = lambda _: None,
-    match: Callable[[Case, Ranking], CaseMatch] = match_case,
+    scoped: Sequence[ScopedCase] | None = None,
 ) -> str | None:
     """The least and the most of each figure over all orders of the ties; None if no cut-off is within any.
 
-    door     one of its own: what comes through it is counted nowhere else
-    score    the figures of BOUNDED_METRICS for one ranking per case
-    allowed  the positions of the chunks that the scope of a case leaves
-    match    says what is relevant; with an index it knows the chunks that a location touches
+    door    one of its own: what comes through it is counted nowhere else
+    scoped  the cases as scopes leave them, in case order; None without a scope
     """
-    orders = []
-    n_open = 0
-    for case in cases:
-        question = Question(case.id, case.query, case.k)
-        results = system.through_ties(question)
-        n_open += len(results) > case.k
-        ranking = door.ranking(question._replace(k=max(case.k, len(results))), results, allowed(case))
-        deep = case._replace(k=max(1, len(ranking)))
-        grades = match(deep, ranking).hit_grades
-        orders.append(extreme_orders(ranking, grades, system.is_tied))
+    questions = [Question(case.id, case.query, case.k) for case in fixtures.cases]
+    n_open = sum(system.n_with_ties(question) > question.k for question in questions)
     if not n_open:
         return None
-    least, most = score([each.worst for each in orders]), score([each.best for each in orders])
-    spans = ", ".join(
-        f"{metric} {_shown(least.means[metric])} to {_shown(most.means[metric])}"
-        for metric in BOUNDED_METRICS
-    )
-    n_cases = counted(n_open, "case")
-    return (
-        f"{on_one_line(system.name)}: in {n_cases} ties reach across the cut-off; over their orders {spans}"
-    )
+    found = [system.through_ties(question) for question in questions]
+    scorer = _scorer(fixtures, index)
+    asked = [ScopedCase(case) for case in fixtures.cases] if scoped is None else scoped
+    orders = [
+        _extremes(case, results, system, door, scorer) for case, results in zip(asked, found, strict=True)
+    ]
+    least = scorer.score(system.name, [each.worst for each in orders], scoped=scoped).means
+    most = scorer.score(system.name, [each.best for each in orders], scoped=scoped).means
+    spans = ", ".join(f"{name} {_shown(least[name])} to {_shown(most[name])}" for name in BOUNDED_METRICS)
+    reach = f"in {counted(n_open, 'case')} ties reach across the cut-off"
+    return f"{on_one_line(system.name)}: {reach}; over all their orders {spans}"
+
+
+def _scorer(fixtures: FixtureSet, index: Index | None) -> SetScorer:
+    if index is None:
+        return SetScorer(fixtures, None, BOUNDED_METRICS, LineWeights(lambda _path: ()))
+    return SetScorer(fixtures, index.chunks, BOUNDED_METRICS, LineWeights(index.outer_chunks_of))
+
+
+def _extremes(
+    scoped: ScopedCase, results: Sequence[OutsideResult], system: TiedRun, door: Door, scorer: SetScorer
+) -> ExtremeOrders:
+    case, allowed = scoped
+    question = Question(case.id, case.query, max(case.k, len(results)))
+    ranking = door.ranking(question, results, allowed)
+    if not case.anchors:
+        return ExtremeOrders(ranking, ranking)
+    deep: Case = case._replace(k=max(1, len(ranking)))
+    grades = scorer.matcher.match(deep, ranking, (), allowed).hit_grades
+    return extreme_orders(ranking, grades, system.is_tied)
 
 
 def _shown(figure: float | None) -> str:

@@ -80,6 +80,12 @@ def pair_all(
     return shared, others, n_left_out
 
 
+def select_paired(score: BackendScore, positions: Sequence[int]) -> BackendScore:
+    """The score of the cases at these positions; if it has no others, the means stay those of its file."""
+    selected = select_cases(score, positions)
+    return selected._replace(means=score.means) if len(positions) == score.n_cases else selected
+
+
 def _mismatches(old: BackendScore, new: BackendScore) -> list[str]:
     olds, news = set(old.ids), set(new.ids)
     other_k = _with_another_k(old, new)

@@ -12,11 +12,13 @@ from cce.domain.full_report import FullReport
 from cce.domain.report import Report, SavedPair
 from cce.domain.scores import BackendScore, CaseScore
 from cce.json_text import dump_json
-from cce.numerals import format_signed
+from cce.numerals import format_score, format_signed
 from cce.report.json.fields import Json, redact_field, score_or_null, signed_or_null
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison, PairedTest
+    from cce.domain.costs import Costs
+    from cce.domain.labels import Label, MadeBy
 
 SCHEMA = "cce.relevance.report/v2"
 
@@ -29,7 +31,7 @@ def render_json_report(full: FullReport) -> str:
         return render_json(full.report)
     from cce.report.json.gate import render_gate_json  # most reports have no gate
 
-    return render_gate_json(full.gate)
+    return render_gate_json(full.gate, full.warnings)
 
 
 def render_json(report: Report) -> str:
@@ -51,10 +53,16 @@ def _report(report: Report) -> Json:
         fields["saved"] = _saved(report.saved)
     if report.notes:
         fields["notes"] = list(report.notes)
+    if report.costs:
+        fields["costs"] = {name: _costs(costs) for name, costs in report.costs.items()}
     if report.systems:
         fields["systems"] = report.systems
     if report.figures:
         fields["figures"] = {score.backend: _more_figures(score, report.figures) for score in report.backends}
+    if report.labels is not None:
+        fields["labels"] = {name: _label(label) for name, label in report.labels.items()}
+    if report.made_by is not None:
+        fields["made_by"] = _made_by(report.made_by)
     return fields
 
 
@@ -90,11 +98,33 @@ def _differences(report: Report) -> Json:
     return fields
 
 
+def _label(label: Label) -> Json:
+    return {"critical": label.critical, "digest": label.digest, "tags": list(label.tags)}
+
+
+def _made_by(made_by: MadeBy) -> Json:
+    return {
+        "cce": made_by.version,
+        "grammars": dict(made_by.grammars),
+        "redact": made_by.redaction,
+        "system": dict(made_by.system),
+    }
+
+
 def _more_figures(score: BackendScore, metrics: Sequence[str]) -> Json:
     """Metric -> case id -> figure, of ids that are unique."""
     return {
         metric: dict(zip(score.ids, map(score_or_null, score.columns[metric]), strict=True))
         for metric in metrics
+    }
+
+
+def _costs(costs: Costs) -> Json:
+    return {
+        "estimate": score_or_null(costs.estimate),
+        "pairs": format_score(costs.pairs),
+        "tokens": format_score(costs.tokens),
+        "unit": costs.unit,
     }
 
 

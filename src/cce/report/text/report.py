@@ -5,7 +5,7 @@ Nothing is computed here. Widths count characters; a name too long for its colum
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from cce.domain.full_report import FullReport
@@ -19,12 +19,14 @@ from cce.report.view.cells import LABELS, signed, signed_bounds, unsigned
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison, Difference, PairedTest
+    from cce.domain.costs import Costs
 
 TITLE = "CCE relevance — ranking quality vs labeled fixtures (cce.relevance/v1)"
 SAVED_TITLE = "CCE compare — two saved reports, paired by case (cce.relevance.report/v2)"
 
 _METRIC_WIDTHS = (12, 12, 12, 12)
 _TOKEN_WIDTHS = (12, 12, 12)
+_COST_WIDTHS = (12, 14, 14)
 _TEST_WIDTHS = (14, 12, 12, 26)
 _QUERY_WIDTH = 24
 
@@ -35,7 +37,7 @@ def render_text_report(full: FullReport) -> str:
         return "\n".join(map(render_text, (full.report, *full.others)))
     from cce.report.text.gate import render_gate_text  # most reports have no gate
 
-    return render_gate_text(full.gate)
+    return render_gate_text(full.gate, full.warnings)
 
 
 def render_text(report: Report) -> str:
@@ -49,9 +51,21 @@ def render_text(report: Report) -> str:
         from cce.report.text.evidence import evidence_blocks  # most reports have none
 
         blocks += evidence_blocks(report.evidence)
+    if report.costs:
+        blocks.append(_cost_table(report.costs))
     if report.notes:
         blocks.append(["  notes", *(f"    {one_line(note)}" for note in report.notes)])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def _cost_table(costs: Mapping[str, Costs]) -> list[str]:
+    units = dict.fromkeys(each.unit for each in costs.values() if each.unit is not None)
+    cells = ((name, each.pairs, each.tokens, each.estimate) for name, each in costs.items())
+    return [
+        f"  costs, means per query (est. in {one_line(', '.join(units))})",
+        row("backend", ("pairs", "tokens", "est."), _COST_WIDTHS),
+        *(row(name, map(unsigned, figures), _COST_WIDTHS) for name, *figures in cells),
+    ]
 
 
 def _heading(report: Report) -> list[str]:

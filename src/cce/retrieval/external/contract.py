@@ -12,7 +12,10 @@ from cce.domain.outside import Answer, Question
 
 
 class OutsideSystem(Protocol):
-    """Answers questions; opened once per run, and closed at its end whatever happens."""
+    """Answers questions; opened once per run, and closed at its end whatever happens.
+
+    One that says its name and version has them in `facts`, a mapping, which a recorded run begins with.
+    """
 
     def answer(self, questions: Sequence[Question]) -> Iterator[Answer]:
         """One answer per question, in the order of `questions`, as they come.

@@ -37,7 +37,16 @@ class FilePlaces:
         found: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
         for position, chunk in self._chunks.items():
             found[chunk.start_line, chunk.end_line].append(position)
+            # A file of two lines is a chunk of lines 1 to 3, the empty one behind the last line end included;
+            # other tools count two.
+            is_long = chunk.chunk_type == "module" and chunk.end_line > chunk.start_line
+            if is_long and chunk.content.endswith(b"\n"):
+                found[chunk.start_line, chunk.end_line - 1].append(position)
         return found
+
+    def is_all(self, first: int, last: int) -> bool:
+        """Whether these are all lines of the file, be it without the empty one at its end."""
+        return first == 1 and last >= max(1, self.last_line - 1)
 
     def standing_at(self, first: int, last: int, kind: str | None) -> list[int]:
         """Positions of the chunks with exactly these lines, and this kind if one is given, in index order."""

@@ -112,6 +112,10 @@ class Catalogue:
         """Whether a table describes it, so that it is more than a bare name."""
         return name in self._given
 
+    def is_priced(self, name: str) -> bool:
+        """Whether the system has a price of its own."""
+        return name in self._given and self.resolve(name).table.price is not None
+
     def resolve(self, name: str) -> ResolvedSystem:
         """What `name` stands for, through the tables that it is a variant of; raises UsageError."""
         self.require(name)
