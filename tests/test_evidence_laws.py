@@ -63,7 +63,10 @@ def read(sentence: str) -> Said:
 
 
 def random_sentences(chance: random.Random, options: EvidenceOptions) -> list[tuple[str, float]]:
-    """What is said of each metric, and its p alone, in a random comparison: few or many cases, ties, rare losses, metrics that move alike."""
+    """What is said of each metric of a random comparison, and its p alone.
+
+    There are few or many cases, ties, rare losses, and metrics that move alike.
+    """
     n = chance.choice((1, 2, 4, 5, 6, 7, 8, 10, 15, 24, 40, 60))
     share, bias = chance.choice((0.0, 0.1, 0.4, 0.9)), chance.choice((0.1, 0.5, 0.9))
     lead = [_step(chance, share, bias) for _ in range(n)]
