@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import ExitCode, ReaderLeft, silence_stdout, warn
-from cce.cli.options import cache_option, redact_option, with_corpus
+from cce.cli.options import GATE_OPTIONS, cache_option, redact_option, systems_options, with_corpus
 from cce.cli.outputs import output_fault, warn_of_indexed
 from cce.cli.paths import FILE
 from cce.cli.progress import Progress
 from cce.cli.report_files import (
     parse_report_files,
+    record_files,
     report_option,
     require_apart,
     typed_command,
@@ -25,6 +26,7 @@ from cce.quoting import on_one_line
 if TYPE_CHECKING:
     from cce.domain.gate import GatePolicy
     from cce.usecases.corpora import CorpusChoice
+    from cce.usecases.systems import SystemsChoice
 
 
 @click.command(
@@ -33,7 +35,9 @@ if TYPE_CHECKING:
     epilog="\b\nExamples:\n"
     "  cce gate eval/gate.toml --accept      (once, and whenever a change is meant)\n"
     "  cce gate eval/gate.toml\n"
-    "  cce gate eval/gate.toml --strict --report markdown=comment.md",
+    "  cce gate eval/gate.toml --strict --report markdown=comment.md\n"
+    "  cce gate gate.toml --run-systems      (the policy names systems that are programs or services)\n"
+    "  cce gate gate.toml --run mine=mine.jsonl",
 )
 @click.argument("policy_path", type=FILE, metavar="POLICY.toml")
 @click.option(
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
 )
 @click.option("--json", "as_json", is_flag=True, help="Short for --report json=-.")
 @report_option
+@systems_options(GATE_OPTIONS)
 @redact_option
 @cache_option
 @with_corpus
@@ -61,6 +66,7 @@ def command(
     as_json: bool,
     reports: tuple[str, ...],
     corpus: CorpusChoice,
+    systems: SystemsChoice,
 ) -> int:
     """Measure the backend that POLICY.toml names and say GO, REVIEW or BLOCK.
 
@@ -81,7 +87,9 @@ def command(
 
     files = parse_report_files(reports, RENDERERS, as_json=as_json)
     policy = read_policy(policy_path)
-    require_apart(files, input_paths(policy), lambda: corpus_directories_of(policy))
+    inputs = input_paths(policy)
+    require_apart(files, inputs, lambda: corpus_directories_of(policy))
+    records = record_files(systems.records, inputs, lambda: corpus_directories_of(policy))
     if is_accepting and baseline_ref is not None:
         raise UsageError(
             "--accept and --baseline-ref exclude each other: accept writes the file that is here"
@@ -89,7 +97,9 @@ def command(
     if is_accepting:
         _require_own_baseline(policy)
     is_drilled = any(file.format in WITH_DRILLDOWN for file in files)
-    plan = GatePlan(policy, is_strict, is_accepting, is_drilled, baseline_ref, typed_command(), corpus)
+    plan = GatePlan(
+        policy, is_strict, is_accepting, is_drilled, baseline_ref, typed_command(), corpus, systems
+    )
     with Progress() as progress:
         run = run_gate(plan, progress)
     for notice in run.notices:
@@ -100,7 +110,7 @@ def command(
         warn_of_indexed(run.directory, {beside(policy, policy.baseline): "baseline"})
     try:
         write_reports(rendered)
-        warn_of_indexed_reports(run.directory, files)
+        warn_of_indexed_reports(run.directory, files, records)
     except ReaderLeft:
         silence_stdout()  # the exit code stays the gate's, even if nothing reads its report
     return ExitCode.REFUSED if run.gate.is_refused else ExitCode.MEASURED
