@@ -19,6 +19,7 @@ from cce.domain.gate import Acceptance, DoubtfulLabels, GatePolicy, GateReport, 
 from cce.domain.labels import Labels, MadeBy
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
+from cce.domain.systems import RunFile
 from cce.errors import ReportError
 from cce.measurement.evidence.comparison import compare
 from cce.measurement.evidence.gathering import gather_evidence
@@ -110,6 +111,10 @@ class _Sources:
     def old(self) -> Mapping[str, BackendScore]:
         """The backends of the baseline with their scores, empty without a baseline."""
         return {} if self.saved is None else {score.backend: score for score in self.saved.backends}
+
+    def is_replayed(self, name: str) -> bool:
+        """Whether the system `name` is a saved run."""
+        return isinstance(self.catalogue.resolve(name).table.source, RunFile)
 
 
 def run_gate(plan: GatePlan, progress: ProgressCallback) -> GateRun:
