@@ -71,6 +71,7 @@ def test_what_is_not_in_a_digest(same: Mapping[str, Any]) -> None:
         {"query": "load"},
         {"k": 5},
         {"grades": {}},
+        {"scope": "current"},
         {"anchors": LOAD.anchors[:1]},
         {"anchors": (*LOAD.anchors, LOAD.anchors[0])},  # repeats stay
         {"anchors": tuple(map(parse_anchor, ("b.py", "a.py@3-10")))},

@@ -135,10 +135,12 @@ def typed_command() -> tuple[str, ...]:
         name = parameter.name or ""
         if name in _ELSEWHERE or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
-        if isinstance(parameter, click.Option):
-            words.append(parameter.opts[0])
-        if not (isinstance(parameter, click.Option) and parameter.is_flag):
-            words.append(str(context.params[name]))
+        values = context.params[name]
+        for value in values if isinstance(values, tuple) else (values,):
+            if isinstance(parameter, click.Option):
+                words.append(parameter.opts[0])
+            if not (isinstance(parameter, click.Option) and parameter.is_flag):
+                words.append(str(value))
     return tuple(words)
 
 
