@@ -332,11 +332,11 @@ def test_a_drop_finer_than_the_set_can_measure_is_noticed(project: Project, ask:
     # One of three cases that loses half of its figure lowers the mean by a sixth.
     project.policy("[drop]\nrecall = 0.166666\nmrr = 0.166667\n")
     accepted(ask)
-    assert ask() == (
-        0,
-        "GATE: GO\n",
+    code, out, err = ask()
+    assert (code, out) == (0, f"GATE: GO\n  {err}")
+    assert err == (
         "warning: eval/gate.toml: drop.recall: 0.166666 is under 1 / (2 n) = 0.166667 for 3 cases: "
-        "one that loses half breaks it\n",
+        "one that loses half breaks it\n"
     )
 
 
@@ -346,7 +346,7 @@ def test_a_baseline_whose_mean_is_not_that_of_its_cases_is_noticed(project: Proj
     saved["backends"][0]["recall"] = "0.500000"
     project.baseline.write_text(json.dumps(saved), "utf-8")
     code, out, err = ask()
-    assert (code, out) == (0, "GATE: GO\n")
+    assert (code, out) == (0, f"GATE: GO\n  {err}")
     assert err.startswith(
         "warning: eval/baseline.json: backend 'bm25' has means that its cases do not have, "
         "recall 0.500000 (its cases give 1.000000): it was edited, "
@@ -359,7 +359,7 @@ def test_another_embedder_is_noticed(project: Project, ask: Ask) -> None:
     saved = json.loads(project.baseline.read_bytes())
     project.baseline.write_text(json.dumps({**saved, "embedder": "ollama"}), "utf-8")
     code, out, err = ask()
-    assert (code, out) == (0, "GATE: GO\n")
+    assert (code, out) == (0, f"GATE: GO\n  {err}")
     assert "was measured with the embedder ollama, the candidate with hash" in err
 
 

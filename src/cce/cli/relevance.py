@@ -134,5 +134,6 @@ def command(
     for notice in evaluation.notices:
         warn(notice)
     full = FullReport(evaluation.report, fixtures, evaluation.cases, command=typed_command())
+    full = full._replace(warnings=evaluation.notices)
     write_reports([(file, RENDERERS[file.format](full)) for file in files])
     warn_of_indexed_reports(evaluation.directory, files, records)

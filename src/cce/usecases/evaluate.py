@@ -121,9 +121,10 @@ def evaluate(plan: Plan, progress: ProgressCallback, *, has_drilldown: bool = Fa
     if not has_drilldown:
         return Evaluation(report, (), notices, directory)
 
-    from cce.measurement.matching.drilldown import drill_down  # text and JSON reports have none
+    from cce.usecases.drilldown import drill_into  # text and JSON reports have none
 
-    cases = drill_down(fixtures.cases, measurement.rankings)
+    index = None if indexed is None else indexed.index
+    cases = drill_into(fixtures, measurement.rankings, index, plan.catalogue)
     secrets = () if indexed is None else likely_secrets(indexed)
     return Evaluation(report, cases, (*notices, *secrets), directory)
 
@@ -211,7 +212,8 @@ def _score(
     return Measurement(
         rankings={name: answers.first for name, answers in answered.items()},
         scores=tuple(scores),
-        notices=(*systems.notices(), *texts, *scopes.notices()),
+        # Systems and cases can share a scope, whose patterns are then looked at twice.
+        notices=tuple(dict.fromkeys((*systems.notices(), *texts, *scopes.notices()))),
         failed={name: answers.failed for name, answers in answered.items() if answers.failed},
         elsewhere=systems.elsewhere(),
     )

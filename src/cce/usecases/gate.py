@@ -37,7 +37,6 @@ from cce.measurement.gate.narrow import narrow_drops
 from cce.measurement.gate.policy import require_known
 from cce.measurement.gate.policy_tables import PolicyError
 from cce.measurement.gate.rules import judge_gate, named_metrics, weighed_metrics
-from cce.measurement.matching.drilldown import drill_down
 from cce.measurement.matching.ideals import IndexedChunks
 from cce.measurement.reports.reading import SavedReport, edited_means, parse_saved_report, read_saved_report
 from cce.measurement.scoring import select_cases
@@ -55,6 +54,7 @@ from cce.usecases.corpora import (
     likely_secrets,
     open_corpus,
 )
+from cce.usecases.drilldown import drill_into
 from cce.usecases.evaluate import Measurement, Plan, all_notices, measure_systems
 from cce.usecases.gate_files import beside, corpus_of_policy, require_direct_baseline
 from cce.usecases.provenance import differences, made_by
@@ -115,18 +115,23 @@ def run_gate(plan: GatePlan, progress: ProgressCallback) -> GateRun:
     indexed = open_corpus(measuring.corpus, corpus_of(measuring.corpus, fixtures), progress)
     measurement = measure_systems(measuring, fixtures, indexed.index, progress)
     gate, pair = _judge(plan, sources, measurement, indexed)
-    cases = drill_down(fixtures.cases, measurement.rankings) if plan.has_drilldown else ()
+    cases = (
+        drill_into(fixtures, measurement.rankings, indexed.index, measuring.catalogue)
+        if plan.has_drilldown
+        else ()
+    )
+    notices = (
+        *all_notices(fixtures, indexed),
+        *measurement.notices,
+        *notices_of_read(indexed, _own_files(plan)),
+        *_notices(plan, sources, pair, indexed),
+        *(likely_secrets(indexed) if plan.has_drilldown else ()),
+    )
+    place = path_in_work_tree(fixtures.path)
     return GateRun(
-        full=FullReport(
-            gate.report, fixtures.path, cases, gate, plan.command, path_in_work_tree(fixtures.path)
-        ),
+        full=FullReport(gate.report, fixtures.path, cases, gate, plan.command, place, notices),
         gate=gate,
-        notices=(
-            *all_notices(fixtures, indexed),
-            *notices_of_read(indexed, _own_files(plan)),
-            *_notices(plan, sources, pair, indexed),
-            *(likely_secrets(indexed) if plan.has_drilldown else ()),
-        ),
+        notices=notices,
         new_baseline=_baseline_bytes(gate, sources, measurement, indexed) if plan.is_accepting else None,
         directory=indexed.root if indexed.is_directory else None,
     )

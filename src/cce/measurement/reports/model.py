@@ -194,11 +194,19 @@ class MadeByRow(_Model):
 
 
 class Saved(_Model):
-    """What cce compare adds: the two reports, and how many cases only one of them has."""
+    """What cce compare adds: the reports, and how many cases only some of them have."""
 
     left_out: Count
-    new: str
+    new: str | list[str]
     old: str
+
+
+class ComparisonRow(_Model):
+    """One of several saved reports against the first: what moved from that one to `report`."""
+
+    compare: Compare
+    evidence: EvidencePart | None = Field(default=None, description="Only with --evidence.")
+    report: str
 
 
 class ReportModel(_Model):
@@ -206,6 +214,9 @@ class ReportModel(_Model):
 
     backends: list[BackendRow]
     compare: Compare | None = Field(default=None, description="Only with a comparison.")
+    comparisons: list[ComparisonRow] | None = Field(
+        default=None, description="Instead of compare, only from cce compare of three reports and more."
+    )
     corpus: str
     embedder: str
     evidence: EvidencePart | None = Field(default=None, description="Only with --evidence.")

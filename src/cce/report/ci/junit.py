@@ -16,7 +16,7 @@ from cce.domain.full_report import FullReport
 from cce.domain.gate import GateReport, Reason
 from cce.domain.scores import METRICS, CaseScore
 from cce.numerals import format_score
-from cce.quoting import shortened
+from cce.quoting import one_line, shortened
 from cce.report.view.cells import first_rank
 from cce.report.view.rows import CaseRow, NamedScore, blocking_by_id, case_rows, columns, tolerated
 
@@ -38,6 +38,8 @@ def render_junit(full: FullReport) -> str:
             suite = _suite(suite_name(full, column), position, rows, reasons)
             if full.gate is not None and tolerated(full.gate):
                 suite.append(_element("system-out", _review(full.gate)))
+            if full.warnings:
+                suite.append(_element("system-err", "\n".join(map(one_line, full.warnings))))
             root.append(suite)
     _count(root, list(root))
     indent(root)

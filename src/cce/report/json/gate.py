@@ -6,7 +6,7 @@ counts and ranks integers, paths as the policy spells them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from cce.domain.evidence import EvidenceOptions
 from cce.domain.gate import Acceptance, GatePolicy, GateReport, Level, Limits, Reason
@@ -18,9 +18,9 @@ from cce.report.json.fields import Json, redact_field, score_or_null
 SCHEMA = "cce.gate.report/v1"
 
 
-def render_gate_json(gate: GateReport) -> str:
+def render_gate_json(gate: GateReport, warnings: Sequence[str] = ()) -> str:
     """The answer as JSON with sorted keys and one final newline, valid UTF-8 once encoded."""
-    return dump_json(_gate(gate))
+    return dump_json({**_gate(gate), "warnings": list(warnings)})
 
 
 def _gate(gate: GateReport) -> Json:

@@ -15,6 +15,7 @@ from cce.domain.drilldown import CaseDrilldown
 from cce.domain.full_report import FullReport
 from cce.domain.gate import GateReport, Level, Reason
 from cce.domain.scores import METRICS, BackendScore, CaseScore
+from cce.numerals import ordering_key
 from cce.report.view.cells import direction
 
 T = TypeVar("T")
@@ -112,6 +113,15 @@ def refusing(gate: GateReport | None) -> list[Reason]:
 def has_moved(row: CaseRow) -> bool:
     """Whether any metric differs by what prints as more than 0."""
     return any(direction(delta) for delta in row.deltas.values())
+
+
+def worst_first(row: CaseRow) -> tuple[int, int]:
+    """A sort key: the deepest falls first, then the rises, the highest first; what did not move is last."""
+    deltas = [ordering_key(delta) for delta in row.deltas.values() if delta is not None]
+    lowest, highest = min(deltas, default=0), max(deltas, default=0)
+    if lowest < 0:
+        return 0, lowest
+    return (1, -highest) if highest else (2, 0)
 
 
 def shown_metrics(full: FullReport) -> tuple[str, ...]:
