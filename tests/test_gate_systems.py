@@ -93,10 +93,7 @@ def test_a_change_of_an_outside_system_is_blocked(project: Project) -> None:
     project.answer("a")
     code, out, _ = project.gate("--run-systems")
     assert code == 1
-    assert (
-        "GATE: BLOCK\n  block:  recall fell by 0.666667, from 1.000000 to 0.333333; allowed is 0.100000"
-        in out
-    )
+    assert out.startswith("GATE: BLOCK\n  block:  recall fell by 0.666667 from 1.000000 to 0.333333")
 
 
 def test_a_recorded_run_stands_in_for_the_program(project: Project) -> None:

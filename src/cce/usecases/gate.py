@@ -386,11 +386,10 @@ def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, indexed: Ind
             f"{place}: was measured with --redact {saved.redaction.value}, the candidate with "
             f"{indexed.redaction.value}: a difference may come from that"
         )
-    others = (
-        []
-        if saved.made_by is None
-        else [*differences(saved.made_by, _made_by(plan.policy, sources, indexed))]
-    )
+    now = _made_by(plan.policy, sources, indexed)
+    if saved.made_by is not None and sources.is_replayed(plan.policy.backend):
+        now = now._replace(system=saved.made_by.system)  # what a run was recorded of stands in its own header
+    others = [] if saved.made_by is None else [*differences(saved.made_by, now)]
     if others:
         yield f"{place}: was measured with {', '.join(others)}: a difference may come from that"
 
