@@ -164,7 +164,7 @@ def compare(
     names = None if backends is None else split_names(backends)
     if names is not None and len(names) not in (1, 2):
         raise UsageError(f"backends takes one name, or one for old and one for new, got {len(names)}")
-    report = compare_saved(PairingPlan(os.fspath(old), os.fspath(new), names, only_shared, evidence))
+    (report,) = compare_saved(PairingPlan(os.fspath(old), os.fspath(new), names, only_shared, evidence))
     return ReportResult(report, () if report.saved is None else report.saved.notices)
 
 

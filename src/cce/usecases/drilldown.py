@@ -15,12 +15,11 @@ from cce.domain.query import Query
 from cce.domain.ranking import Chunk, Ranking
 from cce.domain.systems import Variant
 from cce.measurement.matching.anchor_table import AnchorTable
-from cce.measurement.matching.drilldown import LocationView, drill_down, opening
-from cce.measurement.matching.matcher import Matcher
-from cce.measurement.matching.spans import LineWeights
+from cce.measurement.matching.drilldown import drill_down, opening
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems.catalogue import Catalogue
 from cce.retrieval.systems.opening import System
+from cce.usecases.locations import location_view
 from cce.usecases.scopes import CaseScopes
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def drill_into(
     catalogue: Catalogue,
 ) -> tuple[CaseDrilldown, ...]:
     """One entry per case, in case order; `index` is None where there is no corpus. Raises CceError."""
-    view = _view(index) if _has_locations(rankings) else None
+    view = location_view(index) if _has_locations(rankings) else None
     if index is None:
         return drill_down(fixtures.cases, rankings, view)
     return drill_down(fixtures.cases, rankings, view, _MissedAnchors(index, catalogue, rankings).find)
@@ -52,12 +51,6 @@ def drill_into(
 def _has_locations(rankings: Mapping[str, Sequence[Ranking]]) -> bool:
     hits = (hit for ranked in rankings.values() for ranking in ranked for hit in ranking)
     return any(not isinstance(hit.chunk, Chunk) for hit in hits)
-
-
-def _view(index: Index | None) -> LocationView:
-    if index is None:
-        return LocationView(Matcher(None, LineWeights(lambda _path: ())), lambda _path, _first, _last: b"")
-    return LocationView(Matcher(index.chunks, LineWeights(index.outer_chunks_of)), index.text)
 
 
 class _MissedAnchors:

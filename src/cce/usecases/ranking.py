@@ -189,7 +189,8 @@ class _Answers:
                     yield self._fail(question, answer.message)
                     continue
                 allowed = self._scopes.allowed(case, self._opened.scopes)
-                yield self._opened.door.ranking(question, answer, allowed)
+                is_first = question.k == case.k  # what comes deeper repeats it
+                yield self._opened.door.ranking(question, answer, allowed, is_counted=is_first)
             except OutsideSystemError as exc:
                 if not self._asking.keeps_going:
                     raise

@@ -82,7 +82,7 @@ def _case(
 def _ranking(
     case: Case, backend: str, ranking: Ranking, view: LocationView | None, find_misses: FindMisses
 ) -> ShownRanking:
-    matches = (match_case(case, ranking) if view is None else view.matcher.match(case, ranking)).matches
+    matches = _matches(case, ranking, view)
     counted = zip(ranking[: case.k], matches, strict=True)
     hits = (
         ShownHit(
@@ -100,6 +100,12 @@ def _ranking(
     matched = {position for of_hit in matches for position in of_hit}
     missed = [position for position in range(len(case.anchors)) if position not in matched]
     return ShownRanking(backend, tuple(hits), find_misses(backend, case, missed) if missed else ())
+
+
+def _matches(case: Case, ranking: Ranking, view: LocationView | None) -> tuple[tuple[int, ...], ...]:
+    is_plain = view is None or all(isinstance(hit.chunk, Chunk) for hit in ranking[: case.k])
+    match = match_case(case, ranking) if is_plain or view is None else view.matcher.match(case, ranking)
+    return match.matches
 
 
 def _kind(found: Chunk | Location) -> str:

@@ -17,7 +17,7 @@ from cce.domain.full_report import FullReport
 from cce.domain.gate import GateReport, Reason, Rule
 from cce.quoting import one_line, shortened
 from cce.report.view.changes import headline
-from cce.report.view.rows import refusing
+from cce.report.view.rows import refusing, tolerated
 
 TITLE = "cce relevance"
 MAX_WARNINGS = 5
@@ -31,8 +31,17 @@ _IN_PROPERTY = {**_IN_MESSAGE, ":": "%3A", ",": "%2C"}
 
 def render_github(full: FullReport) -> str:
     """One command per line, with one final newline."""
-    errors = [] if full.gate is None else [*_errors(full.gate, _path(full, full.gate))]
-    return "\n".join([*errors, *_warnings(full.warnings), _notice(full)]) + "\n"
+    gate = full.gate
+    told = [] if gate is None else [*_errors(gate, _path(full, gate)), *_reviews(gate, _path(full, gate))]
+    return "\n".join([*told, *_warnings(full.warnings), _notice(full)]) + "\n"
+
+
+def _reviews(gate: GateReport, path: str) -> Iterator[str]:
+    """A warning for each reason that does not refuse the change."""
+    for reason in tolerated(gate):
+        title = f"GATE: {gate.outcome} ({reason.rule})"
+        message = shortened(reason.text, MAX_REASON)
+        yield command("warning", {"title": title, "file": path}, message)
 
 
 def _path(full: FullReport, gate: GateReport) -> str:

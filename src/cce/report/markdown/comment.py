@@ -38,6 +38,7 @@ _RESERVED = 2_000
 _ROOM_OF_REASONS = 16_000
 _ROOM_OF_WARNINGS = 8_000
 _ROOM_OF_WORDS = 12_000
+_ROOM_OF_ONE = 8_000  # of several saved reports
 # A colon only where it could make an emoji or a link of what follows.
 _MEANINGFUL = re.compile(r"[&<>|*_`~$@#\[\]\\]|:(?=\S)")
 # Behind each of these comes what keeps an address from being one. `P@k` has no dot behind it and is none.
@@ -59,13 +60,33 @@ _MARKS = {Tone.GOOD: "✅", Tone.CAUTION: "⚠️", Tone.BAD: "❌", Tone.PLAIN:
 
 def render_markdown(full: FullReport) -> str:
     """The report as Markdown, with one final newline; it says what was cut to keep it short."""
-    blocks = [MARKDOWN_MARK, _verdict(full), _means(full)]
-    closing = [block for block in (_in_words(full.report.evidence), _reproduce(full)) if block]
-    room = MAX_CHARACTERS - _RESERVED - _length([*blocks, *closing])
+    if full.others:
+        return _several(full)
+    return "\n\n".join([MARKDOWN_MARK, *_blocks(full, MAX_CHARACTERS - len(MARKDOWN_MARK) - 2)]) + "\n"
+
+
+def _several(full: FullReport) -> str:
+    """Saved reports against one baseline, one after the other in the order given."""
+    reports = (full.report, *full.others)
+    room = max(_ROOM_OF_ONE, MAX_CHARACTERS // len(reports) - 100)
+    alone = [full._replace(report=each, others=(), command=()) for each in reports]
+    blocks = ["\n\n".join(_blocks(each, room)) for each in alone]
+    command = _command(full.command)
+    shown, n_cut = _fitting([MARKDOWN_MARK, *blocks], MAX_CHARACTERS - len(command) - 200)
+    if n_cut:
+        shown.append(f"… and {counted(n_cut, 'more report')}, cut to keep this comment short.")
+    return "\n\n".join(shown) + command + "\n"
+
+
+def _blocks(full: FullReport, limit: int) -> list[str]:
+    """The blocks of one report, within `limit` characters."""
+    blocks = [_verdict(full), _means(full)]
+    closing = [block for block in (_in_words(full.report.evidence, limit // 5), _reproduce(full)) if block]
+    room = limit - _RESERVED - _length([*blocks, *closing])
     blocks += [block for block in (_cases(full, room),) if block]
-    room = MAX_CHARACTERS - _length([*blocks, *closing])
+    room = limit - _length([*blocks, *closing])
     blocks += [block for block in (_slices(full, room),) if block]
-    return "\n\n".join([*blocks, *closing]) + "\n"
+    return [*blocks, *closing]
 
 
 def code(text: str) -> str:
@@ -220,11 +241,11 @@ def _slice_cells(each: SliceEvidence, metric: str) -> Sequence[str]:
     return *cells, signed(moved.mean_delta), *map(str, (moved.better, moved.worse, moved.tied))
 
 
-def _in_words(evidence: Evidence | None) -> str | None:
+def _in_words(evidence: Evidence | None, room: int) -> str | None:
     if evidence is None or evidence.compare is None:
         return None
     paragraphs = sentences(evidence.compare, evidence.options)
-    items, _ = _fitting([f"- {prose(each)}" for each in paragraphs], _ROOM_OF_WORDS)
+    items, _ = _fitting([f"- {prose(each)}" for each in paragraphs], min(room, _ROOM_OF_WORDS))
     return "\n".join(["<details><summary><b>In words</b></summary>", "", *items, "", "</details>"])
 
 

@@ -32,6 +32,7 @@ def _acceptance_lines(acceptance: Acceptance, backend: str) -> Iterator[str]:
         ("worse", acceptance.worse),
         ("added", acceptance.added),
         ("removed", acceptance.removed),
+        ("relabelled", acceptance.relabelled),
     )
     for name, ids in groups:
         if ids and not acceptance.is_first:

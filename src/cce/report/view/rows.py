@@ -89,10 +89,18 @@ def blocking_by_id(gate: GateReport | None) -> Mapping[str | None, Sequence[Reas
     A strict gate refuses for a reason to review as well: no report looks better than the exit code.
     """
     by_id: defaultdict[str | None, list[Reason]] = defaultdict(list)
+    known = set() if gate is None else {case.id for case in gate.fixtures.cases}
     for reason in refusing(gate):
-        for name in reason.case_ids or (None,):
+        # A case that left the set has no row: its reason is about the set.
+        for name in [name for name in reason.case_ids if name in known] or (None,):
             by_id[name].append(reason)
     return by_id
+
+
+def tolerated(gate: GateReport | None) -> list[Reason]:
+    """The reasons that do not refuse the change, in their order: somebody should look at it."""
+    refused = {id(reason) for reason in refusing(gate)}
+    return [] if gate is None else [each for each in gate.reasons if id(each) not in refused]
 
 
 def refusing(gate: GateReport | None) -> list[Reason]:
