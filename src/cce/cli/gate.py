@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -75,7 +76,7 @@ def command(
     The exit code is 1 for BLOCK, with --strict also for REVIEW, else 0; 2 if it could not be measured.
     """
     from cce.measurement.gate.policy import read_policy
-    from cce.report.catalog import RENDERERS, WITH_DRILLDOWN
+    from cce.report.catalog import RENDERERS, WITH_DRILLDOWN, WITH_MISSES
     from cce.usecases.gate import GatePlan, run_gate
     from cce.usecases.gate_files import beside, corpus_directories_of, input_paths, write_baseline
 
@@ -90,6 +91,7 @@ def command(
         _require_own_baseline(policy)
     is_drilled = any(file.format in WITH_DRILLDOWN for file in files)
     plan = GatePlan(policy, is_strict, is_accepting, is_drilled, baseline_ref, typed_command(), corpus)
+    plan = replace(plan, has_misses=any(file.format in WITH_MISSES for file in files))
     with Progress() as progress:
         run = run_gate(plan, progress)
     for notice in run.notices:

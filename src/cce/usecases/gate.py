@@ -68,6 +68,7 @@ class GatePlan:
     baseline_ref  a commit to read the baseline from, in place of the file; never with `is_accepting`
     corpus   redaction and cache; the policy alone says where the corpus is
     command  the words of the command line
+    has_misses  whether the drill-down has the ranks that missed anchors would have had
     """
 
     policy: GatePolicy
@@ -77,6 +78,7 @@ class GatePlan:
     baseline_ref: str | None = None
     command: tuple[str, ...] = ()
     corpus: CorpusChoice = NO_CHOICE
+    has_misses: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,12 @@ def run_gate(plan: GatePlan, progress: ProgressCallback) -> GateRun:
     measurement = measure_systems(measuring, fixtures, indexed.index, progress)
     gate, pair = _judge(plan, sources, measurement, indexed)
     cases = (
-        drill_into(fixtures, measurement.rankings, indexed.index, measuring.catalogue)
+        drill_into(
+            fixtures,
+            measurement.rankings,
+            indexed.index,
+            measuring.catalogue if plan.has_misses else None,
+        )
         if plan.has_drilldown
         else ()
     )
