@@ -157,7 +157,7 @@ def _told(path: str, files: Sequence[ReportFile], options: _Options) -> _GateAns
 
 def _ask(path: str, files: Sequence[ReportFile], options: _Options) -> _GateAnswer:
     from cce.measurement.gate.policy import read_policy
-    from cce.report.catalog import RENDERERS, WITH_DRILLDOWN
+    from cce.report.catalog import RENDERERS, WITH_DRILLDOWN, WITH_MISSES
     from cce.usecases.gate import GatePlan, run_gate
     from cce.usecases.gate_files import beside, corpus_directories_of, input_paths, write_baseline
 
@@ -177,6 +177,7 @@ def _ask(path: str, files: Sequence[ReportFile], options: _Options) -> _GateAnsw
         typed_command(),
         options.corpus,
         options.systems,
+        has_misses=any(file.format in WITH_MISSES for file in files),
     )
     with Progress() as progress:
         run = run_gate(plan, progress)

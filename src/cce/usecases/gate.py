@@ -72,6 +72,7 @@ class GatePlan:
     corpus   redaction and cache; the policy alone says where the corpus is
     systems  how systems are asked; the policy alone names the systems file
     command  the words of the command line
+    has_misses  whether the drill-down has the ranks that missed anchors would have had
     """
 
     policy: GatePolicy
@@ -82,6 +83,7 @@ class GatePlan:
     command: tuple[str, ...] = ()
     corpus: CorpusChoice = NO_CHOICE
     systems: SystemsChoice = BUILT_IN_SYSTEMS
+    has_misses: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,12 @@ def run_gate(plan: GatePlan, progress: ProgressCallback) -> GateRun:
     measurement = measure_systems(measuring, fixtures, indexed.index, progress)
     gate, pair = _judge(plan, sources, measurement, indexed)
     cases = (
-        drill_into(fixtures, measurement.rankings, indexed.index, measuring.catalogue)
+        drill_into(
+            fixtures,
+            measurement.rankings,
+            indexed.index,
+            measuring.catalogue if plan.has_misses else None,
+        )
         if plan.has_drilldown
         else ()
     )
