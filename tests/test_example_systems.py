@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, Run
 
 pytestmark = [
     pytest.mark.process,
@@ -32,6 +32,7 @@ pytestmark = [
 
 FOLDER = ROOT / "eval" / "systems"
 SYSTEMS = tomllib.loads((FOLDER / "systems.toml").read_text("utf-8"))["system"]
+PAGE = FOLDER / "README.md"
 CORPUS = ROOT / "test_fixtures" / "samples"
 
 # What each one needs besides Python.
@@ -266,6 +267,16 @@ def test_the_engine_ranks_as_if_it_compared_all_vectors(name: str) -> None:
             min(abs(one["score"] - cosine) for cosine in cosines[one["path"], one["start"], one["end"]])
             < 1e-5
         )
+
+
+@only(SYSTEMS)
+def test_the_page_shows_the_figures_that_cce_measures(name: str, run_cce: Run) -> None:
+    command = ["relevance", "eval/code.jsonl", "--systems", "eval/systems/systems.toml", "--backend", name]
+    done = run_cce(*command, PATH=environment()["PATH"])
+    assert done.returncode == 0, done.stderr.decode()
+    rows = [line for line in done.stdout.decode().splitlines() if line.startswith(f"  {name} ")]
+    assert len(rows) == 2
+    assert [row for row in rows if row not in PAGE.read_text("utf-8").splitlines()] == []
 
 
 @only(["pgvector"])

@@ -14,7 +14,7 @@ from cce.domain.place_ids import DocumentPlace
 from cce.domain.query import Query
 from cce.domain.ranking import Hit, Ranking
 from cce.domain.systems import RunFile
-from cce.errors import FixtureError
+from cce.errors import FixtureError, UsageError
 from cce.interchange.run_file import parse_run
 from cce.interchange.trec_text import JudgedPlace, render_qrels, render_trec_run
 from cce.measurement.fixtures.reading import read_fixture_set
@@ -67,8 +67,9 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "a b.py").write_text("def f():\n    return alpha\n\n\ndef g():\n    return alpha\n")
     (tmp_path / "docs" / "c.txt").write_text("beta\n")
+    graded = {"expected": ["a b.py", "a b.py@5-6"], "grades": {"a b.py@5-6": 3}}
     cases = [
-        {"id": "one", "query": "alpha", "expected": ["a b.py", "a b.py@5-6"], "grades": {"a b.py@5-6": 3}},
+        {"id": "one", "query": "alpha", **graded, "irrelevant": ["c.txt", "a b.py@1-1"]},
         {"id": "two", "query": "beta", "expected": ["gone.py"]},
     ]
     lines = [{"schema": "cce.relevance/v1", "corpus": "docs"}, *cases]
@@ -79,11 +80,20 @@ def folder(tmp_path: Path) -> Path:
 def test_exported_judgments_list_chunks_with_their_highest_grade_and_say_so(folder: Path) -> None:
     export = export_qrels(ExportPlan(str(folder / "set.jsonl"), NO_CHOICE), unwatched)
     kind = "#function_definition"
-    assert b"".join(export.content).decode() == (f"one 0 a%20b.py{kind}@1-2 1\none 0 a%20b.py{kind}@5-6 3\n")
+    judged = f"one 0 a%20b.py{kind}@1-2 1\none 0 a%20b.py{kind}@5-6 3\none 0 c.txt#module@1-2 0\n"
+    assert b"".join(export.content).decode() == judged
     assert [notice.removeprefix(f"{folder}/set.jsonl: ") for notice in export.notices] == [
         "judgments list chunks: recall over them counts chunks, where cce counts anchors",
         "1 case without a relevant chunk, which other tools leave out",
     ]
+
+
+def test_a_deeper_ranking_is_kept_beside_that_for_k(folder: Path) -> None:
+    plan = ExportPlan(str(folder / "set.jsonl"), NO_CHOICE, "bm25", depth=50)
+    lines = [json.loads(line) for line in export_run(plan, unwatched).content[1:]]
+    assert [(line["id"], line["k"]) for line in lines] == [("one", 10), ("one", 50), ("two", 10), ("two", 50)]
+    with pytest.raises(UsageError, match="--depth asks every query twice, and a TREC run holds one answer"):
+        export_run(plan._replace(format="trec"), unwatched)
 
 
 def test_trec_files_need_ids_that_differ(folder: Path) -> None:

@@ -106,6 +106,4 @@ def test_the_command_prints_the_shipped_schema(run_cce: Run) -> None:
 def test_an_unknown_schema_is_named_with_the_nearest_one(run_cce: Run) -> None:
     done = run_cce("schema", "reprot")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert (
-        b"unknown schema 'reprot'; did you mean 'report'? (known: fixtures, report, gate, run)" in done.stderr
-    )
+    assert b"unknown schema 'reprot'; did you mean 'report'? (known: fixtures, report, gate, " in done.stderr

@@ -5,7 +5,8 @@ Pitfalls
                  `_score`, larger is better. What is sent here is 1 - distance, the cosine.
   metric         squared Euclid unless told otherwise, and an index answers only the metric it was built with.
   k              10 results unless `limit` says how many.
-  ties           in no order that is promised: fetch many, sort them by distance and number, then cut.
+  ties           in no order that is promised, and float32 splits some of them: fetch many, sort them by
+                 rounded distance and number, then cut.
   filter         before the search by default; with `prefilter=False` it drops results of the k found.
                  Conditions are SQL text: quotes in a path must be doubled.
   index          none is built here, so every vector is compared; IVF and HNSW need thousands of rows.
@@ -42,7 +43,7 @@ def search(query: str, k: int, scope: dict[str, Any] | None = None) -> list[dict
     if paths is not None:
         quoted = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
         wanted = wanted.where(f"path IN ({quoted})", prefilter=True)
-    best = sorted((row["_distance"], row["number"]) for row in wanted.to_list())[:k]
+    best = sorted((round(row["_distance"], 6), row["number"]) for row in wanted.to_list())[:k]
     return [chunks[number].result(1 - distance) for distance, number in best]
 
 

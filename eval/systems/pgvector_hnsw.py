@@ -6,8 +6,8 @@ Pitfalls
                  until there are k, also where k is over 40; `strict_order` keeps the order.
   index          used only for ORDER BY its operator, rising; a small table needs `enable_seqscan = off`, too.
   direction      `<=>` is a distance, smaller is better; the score sent is 1 - distance, the cosine.
-  ties           differ from build to build, for the graph is drawn by lot, and the index rounds unlike `<=>`:
-                 fetch many, sort by an expression that the planner cannot take for sorted, then cut.
+  ties           differ from build to build, for the graph is drawn by lot, and rounding splits some of them:
+                 fetch many, sort them by rounded score and number, then cut.
   the end        the server outlives a program that is killed; for root it runs as a user it adds.
 """
 
@@ -26,11 +26,11 @@ from cce.retriever_stub import serve
 SETTINGS = "SET hnsw.ef_search = 1000; SET hnsw.iterative_scan = strict_order; SET enable_seqscan = off"
 TABLE = f"CREATE TABLE chunks (number int, path text, place vector({DIMENSION}))"
 SEARCH = """
-    WITH nearest AS MATERIALIZED (
+    WITH near AS MATERIALIZED (
         SELECT number, place <=> %(vector)s::vector AS distance FROM chunks
         WHERE %(paths)s::text[] IS NULL OR path = ANY(%(paths)s)
         ORDER BY place <=> %(vector)s::vector LIMIT greatest(%(k)s, 1000)
-    ) SELECT number, 1 - distance AS score FROM nearest ORDER BY score DESC, number LIMIT %(k)s
+    ) SELECT number, round(1 - distance::numeric, 6) score FROM near ORDER BY score DESC, number LIMIT %(k)s
 """
 
 connections: list[psycopg.Connection[Any]] = []

@@ -5,7 +5,7 @@ Pitfalls
   index          a graph (HNSW) is built by `optimize` once there are 10 MB of vectors; below that all are
                  compared, and `exact=True` always does so, to tell what the index costs in recall.
   direction      with cosine, larger is better; with `Distance.Euclid` and `Manhattan`, smaller.
-  ties           differ from run to run, also which of them come within the best k: fetch many, sort them by
+  ties           differ from run to run, and float32 splits some of them: fetch many, sort them by rounded
                  score and number, then cut.
   filter         the graph is searched within the condition, so a narrow one still finds k. Dropping results
                  after the search would not: see pgvector_hnsw.py.
@@ -52,7 +52,7 @@ def search(query: str, k: int, scope: dict[str, Any] | None = None) -> list[dict
     paths = allowed(scope, (chunk.path for chunk in chunks))
     within = None if paths is None else Filter(must=[FieldCondition("path", match=MatchAny(paths))])
     found = shard.query(QueryRequest(max(k, 1000), query=Query.Nearest(embed(query)), filter=within))
-    best = sorted((-one.score, int(one.id)) for one in found)[:k]
+    best = sorted((-round(one.score, 6), int(one.id)) for one in found)[:k]
     return [chunks[number].result(-negative) for negative, number in best]
 
 

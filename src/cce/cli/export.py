@@ -77,11 +77,19 @@ def command() -> None:
     show_default=True,
     help="cce.run/v1 lines, or the six columns of a TREC run.",
 )
+@click.option(
+    "--depth",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Also keep the ranking for N, for metrics such as recall@N; in jsonl only.",
+)
 @_OUTPUT
 @redact_option
 @cache_option
 @with_corpus
-def run(fixtures: str, corpus: CorpusChoice, backend: str, format_name: str, output: str) -> None:
+def run(
+    fixtures: str, corpus: CorpusChoice, backend: str, format_name: str, depth: int | None, output: str
+) -> None:
     """Write what a backend answers to the queries of SET, each with its k, as a run.
 
     Read with --run NAME=FILE it gives every figure again. In TREC's columns a place is the document id,
@@ -92,7 +100,7 @@ def run(fixtures: str, corpus: CorpusChoice, backend: str, format_name: str, out
     names = known_names(BACKENDS, "--backend", backend)
     if len(names) != 1:
         raise UsageError("--backend takes one name: a run holds the rankings of one system")
-    plan = ExportPlan(fixtures, corpus, names[0], format_name)
+    plan = ExportPlan(fixtures, corpus, names[0], format_name, depth)
     _refuse_output(output, RUN_MARK, plan.fixtures, corpus)
     with Progress() as progress:
         export = export_run(plan, progress)

@@ -15,6 +15,7 @@ from urllib.parse import unquote_to_bytes
 _UNSAFE = re.compile(r"[\s%#@\x00-\x1f\x7f-\x9f\ud800-\udfff]|~(?=[0-9]+\Z)")
 # No folder, no anchor's sign, nothing that a system refuses or trims.
 _UNSAFE_NAME = r"\s%#@/\\:*?\"<>|~\x00-\x1f\x7f-\x9f\ud800-\udfff"
+_PART_OF_PLACE = re.compile("[%#@~]")
 _REPEAT = re.compile(r"~[1-9][0-9]{0,8}\Z")
 _LINES = re.compile(r"@([0-9]{1,18})-([0-9]{1,18})\Z")
 
@@ -47,6 +48,8 @@ def place_of(docid: str, is_file: Callable[[str], bool], pattern: str = "{}") ->
     is put into `pattern` for its `{}`, also as the name of a file that `file_name` made of it.
     """
     last = DocumentPlace(docid)
+    if pattern == "{}" and (_PART_OF_PLACE.search(docid) is None or is_file(docid)):
+        return last  # most ids are paths, and runs hold millions
     for last in _readings(docid, pattern):
         if is_file(last.path):
             break
@@ -61,7 +64,8 @@ def _readings(docid: str, pattern: str) -> Iterator[DocumentPlace]:
     yield DocumentPlace(docid)
     place = _split(_REPEAT.sub("", docid))
     yield place
-    yield _decoded(place)
+    if "%" in docid:
+        yield _decoded(place)
 
 
 def file_name(document: str, *, is_without_case: bool = False) -> str:

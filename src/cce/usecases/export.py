@@ -10,7 +10,7 @@ from cce.domain.outside import OutsideResult, Question
 from cce.domain.place_ids import DocumentPlace
 from cce.domain.query import Query
 from cce.domain.ranking import Chunk
-from cce.errors import FixtureError
+from cce.errors import FixtureError, UsageError
 from cce.interchange.recorded_run import render_answer, render_header
 from cce.interchange.trec_text import JudgedPlace, render_qrels, render_trec_run
 from cce.measurement.fixtures.reading import read_fixture_set
@@ -25,16 +25,20 @@ from cce.usecases.system_facts import recorded_facts
 
 RUN_FORMATS = ("jsonl", "trec")
 
-_Answers = list[tuple[Case, tuple[OutsideResult, ...]]]
+_Answers = list[tuple[Question, tuple[OutsideResult, ...]]]
 
 
 class ExportPlan(NamedTuple):
-    """What to export: `backend` ranks for a run, and judgments need none."""
+    """What to export: `backend` ranks for a run, and judgments need none.
+
+    depth  a larger k, for which each query is asked once more; None for the k of the cases alone
+    """
 
     fixtures: str
     corpus: CorpusChoice
     backend: str = ""
     format: str = "jsonl"
+    depth: int | None = None
 
 
 class Export(NamedTuple):
@@ -50,14 +54,16 @@ def export_run(plan: ExportPlan, progress: ProgressCallback) -> Export:
     fixtures = read_fixture_set(plan.fixtures)
     if plan.format == "trec":
         _refuse_shared_ids(fixtures)
+        if plan.depth is not None:
+            raise UsageError("--depth asks every query twice, and a TREC run holds one answer: use jsonl")
     indexed = open_corpus(plan.corpus, corpus_of(plan.corpus, fixtures), progress)
     notices = corpus_notices(fixtures, indexed, {fixtures.path: "fixture set"})
-    answers = _ranked(fixtures, indexed.index, plan.backend, progress)
+    answers = _ranked(fixtures, indexed.index, plan, progress)
     if plan.format == "trec":
-        lines = render_trec_run(((case.id, results) for case, results in answers), plan.backend)
+        lines = render_trec_run(((question.id, results) for question, results in answers), plan.backend)
     else:
         lines = _recorded(answers, indexed.index, plan.backend)
-    return Export(tuple(lines), len(answers), notices)
+    return Export(tuple(lines), len(fixtures.cases), notices)
 
 
 def export_qrels(plan: ExportPlan, progress: ProgressCallback) -> Export:
@@ -79,26 +85,30 @@ def export_qrels(plan: ExportPlan, progress: ProgressCallback) -> Export:
     return Export(tuple(render_qrels(judged)), len(judged) - n_empty, tuple(notices))
 
 
-def _ranked(fixtures: FixtureSet, index: Index, backend: str, progress: ProgressCallback) -> _Answers:
-    system = open_system(backend, index)
+def _ranked(fixtures: FixtureSet, index: Index, plan: ExportPlan, progress: ProgressCallback) -> _Answers:
+    system = open_system(plan.backend, index)
     answers: _Answers = []
     for n_done, case in enumerate(fixtures.cases):
         progress("ranked", n_done, len(fixtures.cases), "queries")
-        answers.append((case, results_of(system.rank(Query(case.query), case.k))))
+        query = Query(case.query)
+        # The first results can depend on k, so a deeper ranking does not stand for the other one.
+        for k in dict.fromkeys((case.k, max(case.k, plan.depth or 0))):
+            answers.append((Question(case.id, case.query, k), results_of(system.rank(query, k))))
     return answers
 
 
 def _recorded(answers: _Answers, index: Index, backend: str) -> Iterator[bytes]:
     yield render_header(backend, recorded_facts(Catalogue().resolve(backend).table, index))
-    lines = (render_answer(Question(case.id, case.query, case.k), results) for case, results in answers)
+    lines = (render_answer(question, results) for question, results in answers)
     yield from dict.fromkeys(lines)  # a case that is there twice has one line
 
 
 def _judged_chunks(case: Case, index: Index) -> list[JudgedPlace]:
-    """The places of all chunks that an anchor matches, in index order, each with its highest grade."""
+    """The places of all chunks that were judged, in index order, each with its highest grade."""
     judged = []
     for chunk in _candidates(case, index):
         grades = [case.grades.get(each.text, 1) for each in case.anchors if each.matches(chunk)]
+        grades += [0 for each in case.irrelevant if each.matches(chunk)]
         if grades:
             place = DocumentPlace(chunk.file_path, chunk.start_line, chunk.end_line, chunk.kind)
             judged.append(JudgedPlace(place, max(grades)))
@@ -107,9 +117,10 @@ def _judged_chunks(case: Case, index: Index) -> list[JudgedPlace]:
 
 def _candidates(case: Case, index: Index) -> Iterable[Chunk]:
     """The chunks that may match: those of the anchors' files, unless an anchor names none."""
-    if any(anchor.path is None for anchor in case.anchors):
+    anchors = (*case.anchors, *case.irrelevant)
+    if any(anchor.path is None for anchor in anchors):
         return index.chunks
-    paths = dict.fromkeys(anchor.path for anchor in case.anchors if anchor.path is not None)
+    paths = dict.fromkeys(anchor.path for anchor in anchors if anchor.path is not None)
     positions = sorted({p for path in paths for p in index.positions_by_file.get(path, ())})
     return [index.chunks[position] for position in positions]
 

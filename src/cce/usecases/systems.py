@@ -30,7 +30,7 @@ from cce.domain.systems import (
 )
 from cce.errors import UsageError
 from cce.quoting import on_one_line, quoted
-from cce.retrieval.systems.catalogue import Catalogue, ResolvedSystem, parse_run_option
+from cce.retrieval.systems.catalogue import RUN_OPTION, Catalogue, ResolvedSystem, parse_run_option
 from cce.retrieval.systems.opening import System
 from cce.usecases.corpora import CorpusChoice, is_ci
 
@@ -322,9 +322,9 @@ def _door_rules(table: SystemTable) -> DoorRules:
 
     source = table.source
     assert not isinstance(source, Variant)  # noqa: S101 - it has no door
-    is_run = isinstance(source, RunFile)
-    folder = os.path.dirname(source.path) if isinstance(source, RunFile) else source.folder
-    return DoorRules(source.root, folder, table.collapse, table.final, is_run)
+    # Paths may be relative to the folder of the systems file; a run that was typed has none.
+    folder = None if table.origin == RUN_OPTION else os.path.dirname(table.origin)
+    return DoorRules(source.root, folder, table.collapse, table.final, isinstance(source, RunFile))
 
 
 def _open_outside(choice: SystemsChoice, table: SystemTable, over: Surroundings) -> OutsideSystem:
@@ -344,4 +344,14 @@ def _open_outside(choice: SystemsChoice, table: SystemTable, over: Surroundings)
         from cce.retrieval.external.program import ProgramSystem
 
         return ProgramSystem(table.name, source, corpus, keeps_going=choice.keeps_going)
-    raise UsageError(f"system {quoted(table.name)}: this kind of system is not known")
+    if isinstance(source, Service):
+        from cce.retrieval.external.service import ServiceSystem
+
+        return ServiceSystem(
+            table.name, source, is_ci=is_ci(), hosts=choice.hosts, keeps_going=choice.keeps_going
+        )
+    assert isinstance(source, PythonObject)  # noqa: S101 - the only kind that is left
+    from cce.retrieval.external.objects import ObjectSystem
+    from cce.retrieval.external.text_places import text_places
+
+    return ObjectSystem(table.name, source, text_places(over.index, source.root, source.folder))

@@ -25,6 +25,9 @@ class TiedRun(Protocol):
 
     name: str
 
+    def n_with_ties(self, question: Question) -> int:
+        """How many results `through_ties` gives."""
+
     def through_ties(self, question: Question) -> tuple[OutsideResult, ...]:
         """The results for the question, and those that tie with the last of them."""
 
@@ -57,10 +60,11 @@ def ties_notice(
     door    one of its own: what comes through it is counted nowhere else
     scoped  the cases as scopes leave them, in case order; None without a scope
     """
-    found = [system.through_ties(Question(case.id, case.query, case.k)) for case in fixtures.cases]
-    n_open = sum(len(results) > case.k for case, results in zip(fixtures.cases, found, strict=True))
+    questions = [Question(case.id, case.query, case.k) for case in fixtures.cases]
+    n_open = sum(system.n_with_ties(question) > question.k for question in questions)
     if not n_open:
         return None
+    found = [system.through_ties(question) for question in questions]
     scorer = _scorer(fixtures, index)
     asked = [ScopedCase(case) for case in fixtures.cases] if scoped is None else scoped
     orders = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from copy import copy
 from typing import NamedTuple
 
 from cce.domain.outside import OutsideResult, Question
@@ -51,6 +52,12 @@ class Door:
         self._locator = Locator(index, rules.root, rules.folder, labelled)
         # A system that returns whole files has no more to give than there are files.
         self._most_asked = None if index is None else len(index.positions_by_file)
+
+    def another(self) -> Door:
+        """A door that reads alike and counts on its own."""
+        door = copy(self)
+        door.tally = Tally(self.tally.system, self._rules.is_run)
+        return door
 
     def ranking(
         self,

@@ -89,35 +89,43 @@ class SavedRun:
         return next((key for key in (encoded_id(case_id), case_id) if key in self._run.answers), None)
 
     def _answer(self, question: Question) -> Answer:
+        results = self._results(question)
+        if results is None:
+            return ()
+        return results if isinstance(results, FailedAnswer) else self._first(results, question.k)
+
+    def _results(self, question: Question) -> Sequence[OutsideResult] | FailedAnswer | None:
+        """All results for the question, however many; None if the run lacks its case."""
         self._asked[question.id] = None
         key = self._key(question.id)
         if key is None:
             self._missing[question.id] = None
-            return ()
+            return None
         recorded = self._run.answers[key]
         fault = _mismatch(recorded, question)
         if fault is not None:
             return fault
-        chosen = self._chosen([each for each in recorded if _is_asked_so(each, question)], question)
-        if isinstance(chosen.results, FailedAnswer):
-            return chosen.results
-        return self._first(chosen.results, question.k)
+        return self._chosen([each for each in recorded if _is_asked_so(each, question)], question).results
+
+    def n_with_ties(self, question: Question) -> int:
+        """How many results `through_ties` gives."""
+        results = self._results(question)
+        if results is None or isinstance(results, FailedAnswer):
+            return 0
+        end = min(question.k, len(results))
+        while 0 < end < len(results) and self.is_tied(results[end - 1].score, results[end].score):
+            end += 1
+        return end
 
     def through_ties(self, question: Question) -> tuple[OutsideResult, ...]:
         """What `answer` gives, and behind it all results that tie with the last of them.
 
         Nothing for a failed case.
         """
-        answer = self._answer(question)
-        if isinstance(answer, FailedAnswer) or len(answer) < question.k:
-            return () if isinstance(answer, FailedAnswer) else answer
-        recorded = self._run.answers[self._key(question.id) or question.id]
-        results = self._chosen([each for each in recorded if _is_asked_so(each, question)], question).results
-        assert not isinstance(results, FailedAnswer)  # noqa: S101 - it was answered
-        end = question.k
-        while end < len(results) and self.is_tied(results[end - 1].score, results[end].score):
-            end += 1
-        return self._first(results, end)
+        results = self._results(question)
+        if results is None or isinstance(results, FailedAnswer):
+            return ()
+        return self._first(results, self.n_with_ties(question))
 
     def is_tied(self, a: float | None, b: float | None) -> bool:
         """Whether two scores leave open which result is the better one."""
@@ -141,8 +149,8 @@ class SavedRun:
         return min(same_repeat, key=lambda each: _distance(each, question))
 
     def _placed(self, result: OutsideResult) -> OutsideResult:
-        place = place_of(result.path, self._is_file, self._docid)
-        return result._replace(path=place.path, start=place.start, end=place.end, kind=place.kind)
+        path, start, end, kind = place_of(result.path, self._is_file, self._docid)
+        return OutsideResult(path, start, end, kind, result.score)
 
 
 def _distance(recorded: RunAnswer, question: Question) -> tuple[bool, int]:

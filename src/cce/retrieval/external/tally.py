@@ -71,9 +71,9 @@ class Tally:
         if not self.n_outside:
             return ""
         examples = listed(map(quoted, self.outside), self.n_outside, _N_EXAMPLES)
-        verb = "lies" if self.n_outside == 1 else "lie"
+        lie, match = ("lies", "matches") if self.n_outside == 1 else ("lie", "match")
         return (
-            f"{counted(self.n_outside, 'result')} {verb} outside of the corpus and match nothing: {examples}"
+            f"{counted(self.n_outside, 'result')} {lie} outside of the corpus and {match} nothing: {examples}"
         )
 
     def _cut(self) -> str:
