@@ -76,6 +76,11 @@ def checked_addresses(url: ServiceUrl, *, is_ci: bool, hosts: Collection[str]) -
     return tuple(dict.fromkeys(map(str, addresses)))
 
 
+def is_loopback(address: str) -> bool:
+    """Whether an address is that of this machine."""
+    return ipaddress.ip_address(address).is_loopback
+
+
 def _resolve(url: ServiceUrl) -> list[_Address]:
     try:
         found = socket.getaddrinfo(url.host, url.port, type=socket.SOCK_STREAM)

@@ -20,7 +20,7 @@ from cce.domain.outside import Answer, FailedAnswer, Question
 from cce.domain.systems import Service
 from cce.errors import OutsideSystemError
 from cce.quoting import on_one_line, quoted
-from cce.retrieval.external.addresses import checked_addresses, filled_headers, parse_url
+from cce.retrieval.external.addresses import checked_addresses, filled_headers, is_loopback, parse_url
 from cce.retrieval.external.outside_words import OutsideWords
 from cce.retrieval.external.protocol import (
     MAX_LINE_BYTES,
@@ -90,8 +90,13 @@ class ServiceSystem:
 
     @property
     def facts(self) -> Mapping[str, str]:
-        """Its name and version, for the header of a recorded run."""
-        return self.hello.facts
+        """Its name and version, for the header of a recorded run; empty before it was asked anything."""
+        return self.hello.facts if "hello" in self.__dict__ else {}
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it is on another machine than this one."""
+        return not all(is_loopback(address) for address in self._addresses)
 
     def answer(self, questions: Sequence[Question]) -> Iterator[Answer]:
         """One answer per question, in order, batch by batch."""
