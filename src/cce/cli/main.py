@@ -35,6 +35,7 @@ _COMMANDS = {
     "relevance": "score rankings against a labelled fixture set",
     "compare": "compare saved reports case by case",
     "gate": "hold a ranking to a policy and a baseline",
+    "history": "see how a baseline changed over the commits",
     "systems": "list what can be measured, and check that it answers",
     "metrics": "list the metrics and their definitions",
     "index": "keep an index beside the code",

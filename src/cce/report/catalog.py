@@ -48,12 +48,12 @@ class Format(NamedTuple):
 FORMATS: Mapping[str, Format] = {
     "text": Format(
         "cce.report.text.report:render_text_report",
-        "CCE (?:relevance|compare) — |GATE: (?:GO|REVIEW|BLOCK)\n".encode(),
+        "CCE (?:relevance|compare|history) — |GATE: (?:GO|REVIEW|BLOCK)\n".encode(),
     ),
     "json": Format(
         "cce.report.json.report_v2:render_json_report",
         # Two blanks and no more: a key of the whole, not of something in it.
-        rb'(?ms)\{\n.*?^  "schema": "cce\.(?:relevance|gate)\.report/v[0-9]+",?\n',
+        rb'(?ms)\{\n.*?^  "schema": "cce\.(?:(?:relevance|gate)\.report|history)/v[0-9]+",?\n',
     ),
     "markdown": Format(
         "cce.report.markdown.comment:render_markdown", MARKDOWN_MARK.encode(), shows_cases=True

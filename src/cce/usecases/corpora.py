@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from cce.domain.case import FixtureSet
@@ -16,7 +16,7 @@ from cce.domain.redaction import STANDARD, Redaction, RedactionChoice
 from cce.errors import UsageError
 from cce.measurement.fixtures.line import Header
 from cce.measurement.fixtures.reading import stream_entries
-from cce.quoting import on_one_line, quoted
+from cce.quoting import listed, on_one_line, quoted
 from cce.retrieval.corpus.membership import notices_of_read
 from cce.retrieval.indexing.cache import Cache, default_cache
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback, index_directory
@@ -160,11 +160,32 @@ def open_corpus(
         from cce.retrieval.store.reading import read_store  # it needs msgspec
 
         store = read_store(choice.store)
-        notices = _redaction_notices(choice.store, store, choice.redaction)
+        notices = (
+            *_redaction_notices(choice.store, store, choice.redaction),
+            *_outdated(choice.store, store),
+        )
         # Which files were left out of a store is unknown.
         return IndexedCorpus(choice.store, store.index, {}, notices, store.redaction)
     redaction = choice.redaction.redaction
     return index_directory(corpus, progress, embedder=embedder, redaction=redaction, cache=choice.cache)
+
+
+def _outdated(path: str, store: Store) -> Iterator[str]:
+    """A notice if a store in its default place no longer matches the directory it lies in."""
+    from cce.retrieval.store.freshness import compare_quickly
+    from cce.retrieval.store.place import directory_of
+
+    directory = directory_of(path)
+    found = None if directory is None else compare_quickly(store, path, directory)
+    if found is None or found.is_fresh:
+        return
+    groups = (("changed", found.changed), ("new", found.new), ("gone", found.deleted))
+    counts = ", ".join(f"{len(paths)} {what}" for what, paths in groups if paths)
+    paths = [*map(on_one_line, (*found.changed, *found.new, *found.deleted))]
+    yield (
+        f"{on_one_line(path)}: no longer matches its directory: {counts} ({listed(paths, len(paths), 3)}): "
+        f"index it again with: cce index {on_one_line(found.directory)}"
+    )
 
 
 def _redaction_notices(path: str, store: Store, choice: RedactionChoice) -> tuple[str, ...]:

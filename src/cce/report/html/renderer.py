@@ -34,11 +34,11 @@ def render_html(full: FullReport) -> str:
 
     rows = case_rows(full)
     page = build_page(full, rows)
-    style, script = _text_of(_STYLE), _text_of(_SCRIPT)
+    style, script = text_of(_STYLE), text_of(_SCRIPT)
     data = payload(full, rows, [column.name for column in page.columns])
     # Markup: the two texts are ours, and the payload is escaped already.
     text = (
-        _environment()
+        environment()
         .get_template(_PAGE)
         .render(
             page=page,
@@ -46,16 +46,17 @@ def render_html(full: FullReport) -> str:
             style=Markup(style),  # noqa: S704
             script=Markup(script),  # noqa: S704
             payload=Markup(data),  # noqa: S704
-            policy=_policy(style, script),
+            policy=page_policy(style, script),
         )
     )
     return text.rstrip("\n") + "\n"
 
 
-def _policy(style: str, script: str) -> str:
-    """The page's Content-Security-Policy; the icon is a data URL."""
+def page_policy(style: str, script: str | None = None) -> str:
+    """A page's Content-Security-Policy; the icon is a data URL."""
+    scripts = "" if script is None else f"script-src '{_digest(script)}'; "
     return (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        f"default-src 'none'; style-src '{_digest(style)}'; {scripts}"
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
 
@@ -65,7 +66,8 @@ def _digest(text: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The template engine, which escapes every value that a template shows."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
@@ -80,12 +82,12 @@ def _environment() -> Environment:
     return environment
 
 
-def _text_of(name: str) -> str:
+def text_of(name: str) -> str:
     """A style sheet or script as it stands in the page: its digest is over exactly this text."""
-    environment = _environment()
-    if environment.loader is None:
+    engine = environment()
+    if engine.loader is None:
         raise ValueError("the page's templates have no loader")
-    source, _, _ = environment.loader.get_source(environment, name)
+    source, _, _ = engine.loader.get_source(engine, name)
     return "\n".join(source.splitlines()) + "\n"
 
 
