@@ -15,7 +15,7 @@ from cce.domain.report import Report
 from cce.domain.scores import METRICS
 from cce.measurement.evidence.comparison import compare
 from cce.measurement.evidence.gathering import gather_evidence
-from cce.measurement.matching.drilldown import drill_down
+from cce.measurement.matching.drilldown import FindMisses, drill_down, only_missed
 from cce.measurement.scoring import SetScorer
 from corpora import line_weights
 
@@ -60,6 +60,7 @@ def full_report(
     compared: bool = True,
     evidence: EvidenceOptions | None = None,
     command: tuple[str, ...] = COMMAND,
+    find_misses: FindMisses = only_missed,
 ) -> FullReport:
     """A report as the pipeline makes it, from rankings that are given."""
     fixtures = FixtureSet(FIXTURES_PATH, "../src", tuple(cases))
@@ -75,7 +76,8 @@ def full_report(
         pair = (scores[0], scores[1]) if compared else None
         weighed = gather_evidence(evidence, scores, pair, fixtures.cases)
     report = Report("eval/../src", "hash", len(cases), tuple(scores), comparison, weighed)
-    return FullReport(report, FIXTURES_PATH, drill_down(fixtures.cases, rankings), None, command)
+    drilled = drill_down(fixtures.cases, rankings, find_misses=find_misses)
+    return FullReport(report, FIXTURES_PATH, drilled, None, command)
 
 
 QUICK_EVIDENCE = EvidenceOptions(metrics=METRICS, resamples=200)

@@ -12,6 +12,7 @@ from cce.cli.main import main
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.measurement.matching.matches import TokenScore
+from cce.measurement.reports.model import ReportModel
 from cce.measurement.reports.pairing import pair_cases
 from cce.numerals import format_signed, ordering_key
 from cce.report.json.report_v2 import render_json
@@ -318,7 +319,7 @@ def test_deltas_are_exact_and_their_mean_is_the_nearest(
         cases = [case(f"q{n}", pair[side] / 1e6) for n, pair in enumerate(micros)]
         save(folder / name, score("hybrid", *cases))
     plan = PairingPlan(str(folder / "old.json"), str(folder / "new.json"), None, False, None)
-    comparison = compare_saved(plan).comparison
+    comparison = compare_saved(plan)[0].comparison
     assert comparison is not None
     (mrr,) = [each for each in comparison.differences if each.metric == "mrr"]
     deltas = [new - old for old, new in micros]
@@ -332,7 +333,7 @@ def test_deltas_are_exact_and_their_mean_is_the_nearest(
 @pytest.mark.parametrize("name", ["express", "serde_derive"])
 def test_saved_reference_reports_compare_as_their_producer_compared(oracle: Oracle, name: str) -> None:
     path = str(oracle.folder / "reports" / f"{name}.json")
-    fields = json.loads(render_json(compare_saved(PairingPlan(path, path, ("bm25", "hybrid"), False, None))))
+    fields = json.loads(render_json(*compare_saved(PairingPlan(path, path, ("bm25", "hybrid"), False, None))))
     expected = json.loads((oracle.folder / "reports" / f"{name}.bm25-hybrid.json").read_text("utf-8"))
     assert [row["per_query"] for row in fields["backends"]] == [
         row["per_query"] for row in expected["backends"]
@@ -359,3 +360,127 @@ def test_another_seed_moves_no_bound_by_a_hundredth(oracle: Oracle, name: str, c
         other = second["compare"]["metrics"][metric]
         for bound in ("ci95_low", "ci95_high"):
             assert float(difference[bound]) == pytest.approx(float(other[bound]), abs=0.01)
+
+
+@pytest.fixture
+def three(folder: Path) -> Path:
+    """Two tries after the old report: new.json is better on six of seven cases, worse.json worse on all."""
+    save(folder / "worse.json", score("hybrid", *(case(f"q{n}", 0.25) for n in range(1, 8))))
+    return folder
+
+
+def test_several_reports_are_compared_with_the_first_one_after_the_other(
+    three: Path, capsysbinary: Capture
+) -> None:
+    text = printed(capsysbinary, "old.json", "new.json", "worse.json", "--evidence", "--metrics", "mrr")
+    first, second = text.split("CCE compare — ")[1:]
+    assert "  new     : new.json\n" in first
+    assert "  new     : worse.json\n" in second
+    # 6 to 0 and 7 to 0. The six cases turn together in both, so the least p of both is as rare as 2 / 2^7.
+    assert "  mrr     0.031250  0.031250    0.031250        exact\n" in first
+    assert "  mrr     0.015625  0.015625    0.015625        exact\n" in second
+    assert "(two-sided p values; adjusted over 2 differences)" in first
+    assert "Verdict: improved" in first
+    assert "Verdict: regressed" in second
+    assert "p = 0.015625 adjusted over 2 differences" in second
+
+
+def test_the_json_of_several_reports_has_comparisons_in_their_order(
+    three: Path, capsysbinary: Capture
+) -> None:
+    fields = as_json(capsysbinary, "old.json", "new.json", "worse.json", "--evidence", "--metrics", "mrr")
+    assert "compare" not in fields
+    assert "evidence" not in fields
+    assert [row["backend"] for row in fields["backends"]] == ["old:hybrid", "new1:hybrid", "new2:hybrid"]
+    assert [each["report"] for each in fields["comparisons"]] == ["new.json", "worse.json"]
+    assert [each["compare"]["metrics"]["mrr"]["mean_delta"] for each in fields["comparisons"]] == [
+        "+0.428571",
+        "-0.250000",
+    ]
+    assert [each["evidence"]["compare"]["metrics"]["mrr"]["verdict"] for each in fields["comparisons"]] == [
+        "improved",
+        "regressed",
+    ]
+    assert fields["saved"] == {"old": "old.json", "new": ["new.json", "worse.json"], "left_out": 0}
+    ReportModel.model_validate_json(json.dumps(fields))
+    plain = as_json(capsysbinary, "old.json", "new.json", "worse.json")
+    assert all(set(each) == {"report", "compare"} for each in plain["comparisons"])
+
+
+def test_the_comment_of_several_reports_has_a_block_for_each(three: Path, capsysbinary: Capture) -> None:
+    text = printed(
+        capsysbinary,
+        *("old.json", "new.json", "worse.json", "--evidence", "--metrics", "mrr"),
+        *("--report", "markdown=-"),
+    )
+    assert text.count("<!-- cce relevance report -->") == 1
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    assert headings == ["## ✅ MRR improved", "## ❌ MRR regressed"]
+    assert text.endswith(
+        "Reproduce with\n\n```sh\ncce compare old.json new.json worse.json --evidence --metrics mrr\n```\n"
+    )
+
+
+def test_a_comment_on_many_large_reports_stays_short(folder: Path, capsysbinary: Capture) -> None:
+    old = [case(f"a-case-with-a-long-name-{n:04}", 0.5) for n in range(400)]
+    new = [case(f"a-case-with-a-long-name-{n:04}", 0.25 if n % 2 else 1.0) for n in range(400)]
+    save(folder / "old.json", score("hybrid", *old))
+    names = [f"new{number}.json" for number in range(12)]
+    for name in names:
+        save(folder / name, score("hybrid", *new))
+    text = printed(
+        capsysbinary,
+        *("old.json", *names, "--evidence", "--resamples", "99", "--report", "markdown=-"),
+    )
+    assert len(text) < 65_000
+    assert "cut to keep this comment short" in text
+
+
+@pytest.mark.parametrize("name", ["html", "junit", "github"])
+def test_pages_and_test_tabs_take_two_reports(three: Path, capsysbinary: Capture, name: str) -> None:
+    assert refused(capsysbinary, "old.json", "new.json", "worse.json", "--report", f"{name}=page") == (
+        f"--report {name}=page: {name} shows two reports: name two, or write text, markdown, json"
+    )
+
+
+def test_of_several_reports_the_cases_that_all_have_are_compared(three: Path, capsysbinary: Capture) -> None:
+    save(three / "few.json", score("hybrid", *(case(f"q{n}", 1.0) for n in range(3, 9))))
+    said = refused(capsysbinary, "old.json", "new.json", "few.json")
+    assert "2 only in the old one: 'q1', 'q2'; 1 only in the new one: 'q8'" in said
+    text = printed(capsysbinary, "old.json", "new.json", "few.json", "--common")
+    # Against new.json q1 and q2 are left out, against few.json q8 as well.
+    assert "  queries : 5 (2 left out, not in both reports with the same k)\n" in text
+    assert "  queries : 5 (3 left out, not in both reports with the same k)\n" in text
+
+
+def test_each_of_several_reports_may_have_a_backend_of_its_own(three: Path, capsysbinary: Capture) -> None:
+    save(three / "other.json", score("mine", *(case(f"q{n}", 1.0) for n in range(1, 8))))
+    reports = ("old.json", "new.json", "other.json")
+    fields = as_json(capsysbinary, *reports, "--backend", "bm25,hybrid,mine")
+    assert [row["backend"] for row in fields["backends"]] == ["old:bm25", "new1:hybrid", "new2:mine"]
+    said = refused(capsysbinary, *reports, "--backend", "a,b,c,d")
+    assert "one name, or one for OLD and one for the others, or one for each of the 3 reports" in said
+
+
+def test_with_the_set_there_are_slices_of_saved_reports(folder: Path, capsysbinary: Capture) -> None:
+    lines = [
+        json.dumps({"id": f"q{n}", "query": "a", "expected": ["a.py"], "tags": [("even", "odd")[n % 2]]})
+        for n in (8, 7, 6, 5, 4, 3, 2, 1)
+    ]
+    (folder / "set.jsonl").write_text("\n".join(lines) + "\n")
+    arguments = ("old.json", "new.json", "--evidence", "--metrics", "mrr", "--fixtures", "set.jsonl")
+    slices = as_json(capsysbinary, *arguments)["evidence"]["slices"]
+    assert [(each["tag"], each["n"], each["compare"]["mrr"]["better"]) for each in slices] == [
+        ("even", 3, 3),
+        ("odd", 4, 3),
+    ]
+    (folder / "set.jsonl").write_text("\n".join(lines[3:]) + "\n")
+    assert refused(capsysbinary, *arguments) == (
+        "set.jsonl: lacks 2 cases of the reports ('q6', 'q7'): give the set that they were made from"
+    )
+
+
+def test_a_set_without_evidence_is_refused(folder: Path, capsysbinary: Capture) -> None:
+    assert refused(capsysbinary, "old.json", "new.json", "--fixtures", "set.jsonl") == (
+        "--fixtures adds slices to --evidence, which is not given: add --evidence"
+    )

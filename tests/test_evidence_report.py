@@ -87,7 +87,7 @@ def part(tag: str | None, n: int) -> SliceEvidence:
 EVIDENCE = Evidence(
     EvidenceOptions(metrics=("mrr", "token_iou")),
     BACKENDS,
-    ComparisonEvidence("bm25", "hybrid", {"mrr": DIFFERENCE, "token_iou": UNDEFINED}),
+    ComparisonEvidence("bm25", "hybrid", {"mrr": DIFFERENCE, "token_iou": UNDEFINED}, 2),
     (part("symbol", 5), part(None, 2)),
 )
 
@@ -113,7 +113,7 @@ def json_of(evidence: Evidence) -> dict[str, Any]:
 
 def words(difference: DifferenceEvidence, **options: float) -> str:
     """The sentence about mrr alone."""
-    compare = ComparisonEvidence("bm25", "hybrid", {"mrr": difference})
+    compare = ComparisonEvidence("bm25", "hybrid", {"mrr": difference}, 1)
     evidence = Evidence(EvidenceOptions(metrics=("mrr",), **options), (), compare)  # type: ignore[arg-type]
     (line,) = text_of(evidence).split("  in words\n")[1].splitlines()
     return line.strip()
@@ -258,7 +258,7 @@ CLEAR = replace(
 
 def family_words(difference: DifferenceEvidence, **options: float) -> str:
     """The sentence about mrr as one of two metrics."""
-    compare = ComparisonEvidence("bm25", "hybrid", {"mrr": difference, "token_iou": UNDEFINED})
+    compare = ComparisonEvidence("bm25", "hybrid", {"mrr": difference, "token_iou": UNDEFINED}, 2)
     asked = EvidenceOptions(metrics=("mrr", "token_iou"), **options)  # type: ignore[arg-type]
     evidence = Evidence(asked, (), compare)
     return text_of(evidence).split("  in words\n")[1].splitlines()[0].strip()
@@ -318,7 +318,7 @@ def test_deltas_that_do_not_vary_allow_no_forecast() -> None:
 
 
 def strip_of(deltas: tuple[float | None, ...]) -> str:
-    compare = ComparisonEvidence("bm25", "hybrid", {"mrr": replace(DIFFERENCE, per_case=deltas)})
+    compare = ComparisonEvidence("bm25", "hybrid", {"mrr": replace(DIFFERENCE, per_case=deltas)}, 1)
     text = text_of(Evidence(EvidenceOptions(metrics=("mrr",)), (), compare))
     return text.split("  the cases in their order (")[1].split("\n\n")[0] if "in their order" in text else ""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cce.domain.case import Case
+from cce.domain.drilldown import ShownMiss
 from cce.domain.full_report import FullReport
 from cce.report.html.renderer import render_html
 from full_reports import (
@@ -87,6 +90,11 @@ class Window:
         """Press a key where the focus is."""
         self._chrome.switch_to.active_element.send_keys(key)
 
+    def address(self) -> str:
+        """What stands behind the page's path."""
+        address: str = self.run("return location.hash")
+        return address
+
     def shown_cases(self) -> list[str]:
         shown: list[str] = self.run(
             """return [...document.querySelectorAll("#table > tbody > tr[data-case]")]
@@ -161,26 +169,26 @@ def test_the_browser_itself_refuses_what_the_page_does_not_allow(window: Window)
 
 def test_finding_filters_by_id_query_and_tag(window: Window) -> None:
     window.show(compared())
-    assert window.shown_cases() == ["both", "lost", "won"]
+    assert window.shown_cases() == ["lost", "both", "won"]
     find = window.one("#find")
     find.send_keys("WRITE log")
     assert window.shown_cases() == ["lost"]
     assert window.one("#count").text == "1 of 3 cases"
     find.clear()
     find.send_keys("symbol")
-    assert window.shown_cases() == ["both", "lost"]
+    assert window.shown_cases() == ["lost", "both"]
     find.send_keys(" no such word")
     assert window.shown_cases() == []
     window.one("#clear").click()
-    assert window.shown_cases() == ["both", "lost", "won"]
+    assert window.shown_cases() == ["lost", "both", "won"]
     assert window.one("#count").text == "3 cases"
 
 
 @pytest.mark.parametrize(
     ("selector", "value", "expected"),
     [
-        ("#show", "moved", ["both", "lost", "won"]),
-        ("#show", "worse", ["both", "lost"]),
+        ("#show", "moved", ["lost", "both", "won"]),
+        ("#show", "worse", ["lost", "both"]),
         ("#show", "better", ["won"]),
         ("#show", "missed", ["lost", "won"]),
         ("#show", "critical", ["both"]),
@@ -194,7 +202,7 @@ def test_choices_filter_the_cases(window: Window, selector: str, value: str, exp
     assert window.shown_cases() == expected
 
 
-def test_a_column_sorts_worst_first_then_best_first_then_as_in_the_set(window: Window) -> None:
+def test_a_column_sorts_worst_first_then_best_first_then_as_at_first(window: Window) -> None:
     window.show(compared())
     heads = window.all("#table th[data-sort]")
     button = heads[3].find_element("css selector", "button")
@@ -209,7 +217,7 @@ def test_a_column_sorts_worst_first_then_best_first_then_as_in_the_set(window: W
         "descending",
     )
     button.click()
-    assert (window.shown_cases(), heads[3].get_attribute("aria-sort")) == (["both", "lost", "won"], None)
+    assert (window.shown_cases(), heads[3].get_attribute("aria-sort")) == (["lost", "both", "won"], None)
 
 
 def test_ids_sort_by_their_text(window: Window) -> None:
@@ -225,14 +233,16 @@ def test_another_metric_changes_figures_differences_and_order(window: Window) ->
     # Recall: `both` is tied, `lost` falls from 1 to 0, `won` rises.
     assert window.shown_cases() == ["lost", "both", "won"]
     texts = [cell.text.split()[0] for cell in window.all("#case-0 td")]
-    assert texts == ["1.000000", "1.000000", "+0.000000"]
+    assert texts == ["1.000", "1.000", "+0.000"]
+    titles = [cell.get_attribute("title") for cell in window.all("#case-0 td")]
+    assert titles == ["1.000000", "1.000000", "+0.000000"]
     window.choose("#show", "worse")
     assert window.shown_cases() == ["lost"]
 
 
 def test_a_case_opens_to_its_anchors_and_results(window: Window) -> None:
     window.show(compared())
-    window.all("button.open")[1].click()
+    window.one("#case-1 button.open").click()
     detail = window.one("#detail-1")
     assert [each.text.split("\n") for each in detail.find_elements("css selector", ".anchors li")] == [
         ["1", "a.py"],
@@ -240,13 +250,14 @@ def test_a_case_opens_to_its_anchors_and_results(window: Window) -> None:
     ]
     titles = [each.text for each in detail.find_elements("css selector", ".answers h3")]
     assert titles == ["bm25 all anchors matched", "hybrid missed 1 2"]
-    hits = detail.find_elements("css selector", ".hits > li")
+    hits = detail.find_elements("css selector", "ol.hits > li")
     assert [hit.get_attribute("class") for hit in hits] == ["match", "match", ""]
     first = hits[0].text
     assert "a.py:1-3" in first
     assert "function_definition" in first
     assert "✓ 1" in first
-    assert "1.500000" in first
+    assert "1.500" in first
+    assert hits[0].find_element("css selector", ".score").get_attribute("title") == "1.500000"
     assert "def f():\n    return 1" in (
         hits[0].find_element("css selector", "pre").get_attribute("textContent") or ""
     )
@@ -254,7 +265,7 @@ def test_a_case_opens_to_its_anchors_and_results(window: Window) -> None:
 
 def test_a_case_opens_and_closes_by_the_keyboard(window: Window) -> None:
     window.show(compared())
-    button = window.all("button.open")[0]
+    button = window.one("#case-0 button.open")
     window.run("arguments[0].focus()", button)
     window.press("\ue007")
     assert button.get_attribute("aria-expanded") == "true"
@@ -267,7 +278,7 @@ def test_a_case_opens_and_closes_by_the_keyboard(window: Window) -> None:
 
 def test_an_open_case_moves_and_hides_with_its_row(window: Window) -> None:
     window.show(compared())
-    window.all("button.open")[0].click()
+    window.one("#case-0 button.open").click()
     window.all("#table th[data-sort] button")[3].click()
     order = window.run("return [...document.querySelectorAll('#table > tbody > tr')].map(row => row.id)")
     assert order == ["case-1", "case-0", "detail-0", "case-2"]
@@ -276,15 +287,108 @@ def test_an_open_case_moves_and_hides_with_its_row(window: Window) -> None:
 
 
 def test_an_address_opens_a_case_and_a_bar_leads_to_its_case(window: Window) -> None:
-    window.show(compared(), fragment="#case-2")
+    window.show(compared(), fragment="#case=won")
     assert window.one("#case-2 button.open").get_attribute("aria-expanded") == "true"
     window.one("#find").send_keys("won")
     bar = window.one(".plot rect[data-case='1']")
     window.run("arguments[0].scrollIntoView({block: 'center'})", bar)
     bar.click()
     assert window.one("#case-1 button.open").get_attribute("aria-expanded") == "true"
-    assert window.shown_cases() == ["both", "lost", "won"]
+    assert window.shown_cases() == ["lost", "both", "won"]
     assert window.run("return document.activeElement.textContent") == "lost"
+
+
+def test_an_id_in_a_reason_leads_to_its_case_whatever_is_filtered(window: Window) -> None:
+    window.show(gated(MISSED))
+    window.choose("#show", "better")
+    assert window.shown_cases() == ["won"]
+    window.one(".reasons a").click()
+    assert window.one("#case-1 button.open").get_attribute("aria-expanded") == "true"
+    assert window.shown_cases() == ["lost", "both", "won"]
+    assert window.address() == "#case=lost"
+
+
+def test_the_address_follows_what_is_opened_and_filtered(window: Window) -> None:
+    window.show(compared(), fragment="#means")
+    assert window.address() == "#means"
+    window.one("#case-2 button.open").click()
+    assert window.address() == "#case=won"
+    window.one("#case-0 button.open").click()
+    assert window.address() == "#case=both"
+    window.choose("#show", "worse")
+    window.choose("#metric", "2")
+    window.one("#find").send_keys("the log")
+    assert window.address() == "#case=both&find=the%20log&show=worse&metric=recall"
+    window.one("#find").clear()
+    window.one("#find").send_keys(" ")
+    window.one("#case-1 button.open").click()
+    assert window.address() == "#case=lost&find=%20&show=worse&metric=recall"
+    window.one("#case-1 button.open").click()
+    assert window.address() == "#find=%20&show=worse&metric=recall"
+
+
+def test_an_address_filters_and_opens_as_it_says(window: Window) -> None:
+    window.show(compared(), fragment="#case=lost&find=the%20log&show=worse&tag=kind&metric=recall")
+    assert window.shown_cases() == ["lost"]
+    assert window.one("#detail-1").is_displayed()
+    chosen = window.run(
+        "return ['find', 'show', 'tag', 'metric'].map(id => document.getElementById(id).value)"
+    )
+    assert chosen == ["the log", "worse", "kind", "2"]
+    # A case that it filters away is shown all the same; what is no choice is left alone.
+    window.show(compared(), fragment="#case=won&show=worse&tag=nobody&metric=none&find=%zz%")
+    assert window.shown_cases() == ["lost", "both", "won"]
+    window.show(compared(), fragment="#case=nobody")
+    assert window.all("tr.detail") == []
+    assert window.complaints() == []
+
+
+@pytest.mark.parametrize("name", ["a b&c=d%+é/?#x", "case-0", "1", HOSTILE])
+def test_an_address_is_the_id_whatever_it_holds(window: Window, name: str) -> None:
+    cases = (case("other"), case(name), case(name, "again"))
+    rankings = {"bm25": ((),) * 3, "hybrid": ((),) * 3}
+    window.show(full_report(cases, rankings))
+    window.one("#case-1 button.open").click()
+    first = window.address()
+    window.one("#case-2 button.open").click()
+    assert first == "#case=" + window.run("return encodeURIComponent(arguments[0])", name)
+    assert window.address() == f"{first}&nth=2"
+    for address, position in ((first, 1), (f"{first}&nth=2", 2)):
+        window.show(full_report(cases, rankings), fragment=address)
+        assert [row.get_attribute("id") for row in window.all("tr.detail")] == [f"detail-{position}"]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("position", [0, 700, 1999])
+def test_an_address_lands_on_screen(window: Window, width: int, position: int) -> None:
+    window.show(large_report(2000), width=width, fragment=f"#case=case-{position + 1:04}")
+    time.sleep(0.5)  # what a browser lays out late must not push it away
+    place = window.run(
+        """const box = document.getElementById(arguments[0]).getBoundingClientRect();
+        const bar = document.querySelector("nav").getBoundingClientRect();
+        return [box.top, box.bottom, bar.bottom, innerHeight]""",
+        f"case-{position}",
+    )
+    top, bottom, bar, height = place
+    assert bar - 1 <= top < bottom <= height, place
+
+
+def test_a_missed_anchor_shows_its_text_and_the_rank_it_would_have_had(window: Window) -> None:
+    def find(backend: str, _: Case, missed: Sequence[int]) -> tuple[ShownMiss, ...]:
+        known = ShownMiss(0, 7, None, "a.py", 3, 4, "function_definition", "def lost():")
+        unknown = ShownMiss(1, reason="matches nothing in the index")
+        early = ShownMiss(0, 1, None, "b.py", 1, 1, "module", "b")
+        return (known, unknown) if backend == "hybrid" and len(missed) == 2 else (early,)
+
+    window.show(full_report(find_misses=find))
+    window.one("#case-1 button.open").click()
+    texts = [entry.text.split("\n") for entry in window.all("#detail-1 .misses li")]
+    assert texts == [
+        ["missed anchor", "1", "a.py", "would be rank 7", "a.py:3-4", "function_definition", "def lost():"],
+        ["missed anchor", "2", "b.py@1-2", "matches nothing in the index"],
+    ]
+    window.one("#case-2 button.open").click()
+    assert "rank 1 if more are asked" in window.one("#detail-2 .misses li").text
 
 
 def test_hostile_text_is_text_everywhere(window: Window) -> None:
@@ -378,7 +482,7 @@ def test_two_thousand_cases_come_alive_and_open(window: Window) -> None:
     window.one("#find").send_keys("case-1999")
     assert window.shown_cases() == ["case-1999"]
     window.one("#case-1998 button.open").click()
-    assert len(window.all("#detail-1998 .hits > li")) == 30
+    assert len(window.all("#detail-1998 ol.hits > li")) == 30
     assert window.complaints() == []
 
 

@@ -94,7 +94,11 @@ def test_an_id_used_twice_is_annotated_twice() -> None:
 
 
 def test_what_is_only_to_review_is_no_error() -> None:
-    assert render_github(gated(WORSE)) == "::notice title=cce relevance::GATE: REVIEW — bm25 → hybrid\n"
+    assert render_github(gated(WORSE)) == (
+        "::warning title=GATE%3A REVIEW (more-worse),file=eval/code.jsonl::"
+        "mrr worse for 2 cases, better for 1\n"
+        "::notice title=cce relevance::GATE: REVIEW — bm25 → hybrid\n"
+    )
     assert WORSE.level is Level.REVIEW
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import example, given, settings
@@ -20,7 +21,7 @@ from cce.report.html.charts import extent_of, strip
 from cce.report.html.figures import bucket
 from cce.report.html.payload import OPENING_BUDGET, opening_length
 from cce.report.html.renderer import render_html
-from cce.report.view.cells import percent
+from cce.report.view.cells import brief, percent
 from cce.report.view.rows import case_rows, columns, compared_names
 from full_reports import (
     CASES,
@@ -125,8 +126,8 @@ def test_a_hostile_id_query_tag_note_and_path_add_no_element() -> None:
         for first in (hostile, tame)
     ]
     assert pages[0].elements == pages[1].elements
-    assert pages[0].texts["b"][0] == HOSTILE
-    assert pages[0].texts["q"][0] == HOSTILE
+    assert pages[0].texts["b"][2] == HOSTILE
+    assert pages[0].texts["q"][2] == HOSTILE
     assert not set("<>&") & set(pages[0].texts["script"][0])
     assert payload(pages[0])["cases"][0][1] == [HOSTILE]
     assert payload(pages[0])["cases"][0][3] == HOSTILE
@@ -159,7 +160,81 @@ def test_the_verdict_is_the_title_and_the_reasons_follow() -> None:
     assert page.texts["h1"] == ["GATE: BLOCK"]
     assert page.texts["title"][0] == "GATE: BLOCK · CCE relevance"
     assert ("header", "class", "top bad") in page.attributes
-    assert {MISSED.text, FLOOR.text, WORSE.text} <= set(page.texts["span"])
+    links = [value for tag, name, value in page.attributes if (tag, name) == ("a", "href")]
+    assert [link for link in links if link.startswith("#case=")] == ["#case=lost"]
+    assert {FLOOR.text, WORSE.text} <= set(page.texts["span"]), "they name no case"
+
+
+@pytest.mark.parametrize(
+    ("text", "ids", "linked"),
+    [
+        ("mrr worse for 2 cases (pin, pin-check), better for 1", ["pin", "pin-check"], ["pin", "pin-check"]),
+        ("mrr worse for 1 case (mrr)", ["mrr"], ["mrr"]),
+        ("critical case a.b (c) has none", ["a.b (c)"], ["a.b (c)"]),
+        ("3 cases (x, y, … 1 more)", ["x", "y", "z"], ["x", "y"]),
+        ("recall fell", [], []),
+        ("a\x1bb is lost", ["a\x1bb"], ["a\\x1bb"]),
+    ],
+)
+def test_a_reason_links_the_cases_that_it_names(text: str, ids: list[str], linked: list[str]) -> None:
+    page = Page(render_html(gated(replace(MISSED, text=text, case_ids=tuple(ids)))))
+    start = page.texts["a"].index(linked[0]) if linked else 0
+    assert page.texts["a"][start : start + len(linked)] == linked
+    links = [value for value in page.values("href") if value.startswith("#case=")]
+    assert links == [f"#case={quote(name, safe='')}" for name in linked]
+
+
+def test_a_name_that_stands_twice_in_a_reason_is_linked_where_it_stands_last() -> None:
+    text = render_html(gated(replace(WORSE, text="mrr worse for 1 case (mrr)", case_ids=("mrr",))))
+    assert 'mrr worse for 1 case (<a href="#case=mrr">mrr</a>)' in text
+
+
+def test_every_case_is_the_target_of_its_id() -> None:
+    page = Page(render_html(full_report((CASES[0], case("both", "again"), case("a b&c=d%")))))
+    targets = [value for tag, name, value in page.attributes if (tag, name) == ("b", "id")]
+    assert sorted(targets) == ["case=a b&c=d%", "case=both", "case=both&nth=2"]
+
+
+def test_cases_that_moved_come_first_and_the_worst_of_them_leads() -> None:
+    cases = (case("still"), *CASES, case("stays"))
+    rankings = {name: ((), *ranked, ()) for name, ranked in RANKINGS.items()}
+    page = Page(render_html(full_report(cases, rankings)))
+    assert page.texts["b"] == ["lost", "both", "won", "still", "stays"]
+    assert [value for value in page.values("id") if value.startswith("case-")] == [
+        *("case-2", "case-1", "case-3", "case-0", "case-4")
+    ]
+    alone = Page(render_html(full_report(cases, rankings, compared=False)))
+    assert alone.texts["b"] == ["still", "both", "lost", "won", "stays"]
+
+
+def test_three_decimals_are_shown_and_six_are_the_title(compared: Page) -> None:
+    assert "0.667" in compared.texts["span"]
+    assert "0.666667" in compared.values("title")
+    assert "[0.000000, 1.000000]" in compared.values("title")
+    # What is to be copied, and what is read aloud, has all six.
+    assert "MRR of hybrid: 0.500000, interval [0.000000, 1.000000]" in compared.values("aria-label")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("0.774306", "0.774"),
+        ("0.774500", "0.775"),
+        ("0.999500", "1.000"),
+        ("-0.000500", "-0.001"),
+        ("-0.000400", "-0.000"),
+        ("+0.000000", "+0.000"),
+        ("0.000000", "0.000"),
+        ("0.000499", "<0.001"),
+        ("[-0.034450, +0.082069]", "[-0.034, +0.082]"),
+        ("n/a", "n/a"),
+        ("24", "24"),
+        ("0.25", "0.25"),
+        ("12.3456789", "12.3456789"),
+    ],
+)
+def test_six_decimals_become_three(text: str, shown: str) -> None:
+    assert brief(text) == shown
 
 
 @pytest.mark.parametrize(("reasons", "tone"), [((WORSE,), "top caution"), ((), "top good")])
@@ -169,12 +244,14 @@ def test_every_outcome_has_its_tone(reasons: tuple[Any, ...], tone: str) -> None
 
 def test_a_case_is_a_row_with_a_figure_per_backend_and_the_difference(compared: Page) -> None:
     # MRR goes first: `both` falls from rank 1 to 2, `lost` from 1 to none, `won` rises to 1.
-    assert compared.texts["b"] == ["both", "lost", "won"]
-    assert compared.texts["q"] == ["read the config", "write the log", "open a socket"]
+    assert compared.texts["b"] == ["lost", "both", "won"]
+    assert compared.texts["q"] == ["write the log", "read the config", "open a socket"]
     cells = [text for text in compared.texts["td"] if text.endswith("00")][-9:]
-    assert cells[:3] == ["1.000000", "0.500000", "-0.500000"]
-    assert cells[3:6] == ["1.000000", "0.000000", "-1.000000"]
-    assert cells[6:] == ["0.000000", "1.000000", "+1.000000"]
+    assert cells[:3] == ["1.000", "0.000", "-1.000"]
+    assert cells[3:6] == ["1.000", "0.500", "-0.500"]
+    assert cells[6:] == ["0.000", "1.000", "+1.000"]
+    titles = [value for tag, name, value in compared.attributes if (tag, name) == ("td", "title")]
+    assert titles[:3] == ["1.000000", "0.000000", "-1.000000"]
 
 
 def test_the_payload_holds_results_scores_and_matches_by_position(compared: Page) -> None:
@@ -187,10 +264,11 @@ def test_the_payload_holds_results_scores_and_matches_by_position(compared: Page
     assert (k, anchors, grades, note) == (2, ["a.py", "b.py@1-2"], 0, 0)
     bm25, hybrid = rankings
     assert [data["backends"][bm25[0]], data["backends"][hybrid[0]]] == ["bm25", "hybrid"]
-    assert [(data["paths"][data["chunks"][hit[0]][0]], *hit[1:]) for hit in bm25[1:]] == [
+    assert [(data["paths"][data["chunks"][hit[0]][0]], *hit[1:]) for hit in bm25[1]] == [
         ("a.py", 1_500_000, 0),
         ("b.py", 750_000, 1),
     ]
+    assert (bm25[2], hybrid[2]) == ([], [[0, 0, -1, 0], [1, 0, -1, 0]])
     assert data["cases"][2][2] == [3]
     assert data["chunks"][0][1:3] == [1, 3]
     assert data["chunks"][0][4] == "def f():\n    return 1"
@@ -236,7 +314,7 @@ def test_charts_are_told_in_words_too(compared: Page) -> None:
 
 def test_a_page_of_saved_reports_has_no_drilldown_and_all_figures() -> None:
     page = Page(render_html(full_report()._replace(cases=(), fixtures_path=None)))
-    assert page.texts["b"] == ["both", "lost", "won"]
+    assert page.texts["b"] == ["lost", "both", "won"]
     assert payload(page)["cases"] == []
     assert payload(page)["figures"][0][0] == [1_000_000, 1_000_000, 0]
 

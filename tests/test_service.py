@@ -16,6 +16,7 @@ from shutil import which
 from typing import Any
 
 import pytest
+import urllib3.util  # noqa: F401 - it opens a socket once, when it is imported
 
 from cce.domain.outside import FailedAnswer, OutsideResult, Question
 from cce.domain.systems import Service

@@ -78,7 +78,7 @@ class GateResult:
 
     def to_json(self) -> str:
         """The bytes that the command prints with `--json`, as text."""
-        return RENDERERS["json"](FullReport(self.gate.report, gate=self.gate))
+        return RENDERERS["json"](FullReport(self.gate.report, gate=self.gate, warnings=self.notices))
 
     def to_dict(self) -> dict[str, object]:
         """The JSON answer, parsed: figures are strings with six decimals."""
@@ -164,7 +164,7 @@ def compare(
     names = None if backends is None else split_names(backends)
     if names is not None and len(names) not in (1, 2):
         raise UsageError(f"backends takes one name, or one for old and one for new, got {len(names)}")
-    report = compare_saved(PairingPlan(os.fspath(old), os.fspath(new), names, only_shared, evidence))
+    (report,) = compare_saved(PairingPlan(os.fspath(old), os.fspath(new), names, only_shared, evidence))
     return ReportResult(report, () if report.saved is None else report.saved.notices)
 
 

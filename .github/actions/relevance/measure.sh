@@ -88,7 +88,7 @@ if [[ "$verdict" == INVALID ]]; then
 else
   shielded "$reports/report.txt"
   # These are commands on purpose: each on one line, with what is foreign in them escaped.
-  grep -E '^::(error|notice) ' "$annotations" || true
+  grep -E '^::(error|warning|notice) ' "$annotations" || true
 fi
 
 cat "$reports/comment.md" >>"$GITHUB_STEP_SUMMARY"

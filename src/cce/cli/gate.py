@@ -43,6 +43,11 @@ if TYPE_CHECKING:
     help="Write what is measured now as the new baseline, and judge by that.",
 )
 @click.option("--strict", "is_strict", is_flag=True, help="Refuse with exit code 1 on REVIEW, too.")
+@click.option(
+    "--baseline-ref",
+    metavar="REF",
+    help="Read the baseline from this git commit, as in origin/main, so that accepting one changes nothing.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Short for --report json=-.")
 @report_option
 @redact_option
@@ -52,6 +57,7 @@ def command(
     policy_path: str,
     is_accepting: bool,
     is_strict: bool,
+    baseline_ref: str | None,
     as_json: bool,
     reports: tuple[str, ...],
     corpus: CorpusChoice,
@@ -76,10 +82,14 @@ def command(
     files = parse_report_files(reports, RENDERERS, as_json=as_json)
     policy = read_policy(policy_path)
     require_apart(files, input_paths(policy), lambda: corpus_directories_of(policy))
+    if is_accepting and baseline_ref is not None:
+        raise UsageError(
+            "--accept and --baseline-ref exclude each other: accept writes the file that is here"
+        )
     if is_accepting:
         _require_own_baseline(policy)
     is_drilled = any(file.format in WITH_DRILLDOWN for file in files)
-    plan = GatePlan(policy, is_strict, is_accepting, is_drilled, typed_command(), corpus)
+    plan = GatePlan(policy, is_strict, is_accepting, is_drilled, baseline_ref, typed_command(), corpus)
     with Progress() as progress:
         run = run_gate(plan, progress)
     for notice in run.notices:

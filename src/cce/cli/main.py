@@ -33,7 +33,7 @@ from cce.version import __version__
 
 _COMMANDS = {
     "relevance": "score rankings against a labelled fixture set",
-    "compare": "compare two saved reports case by case",
+    "compare": "compare saved reports case by case",
     "gate": "hold a ranking to a policy and a baseline",
     "systems": "list what can be measured, and check that it answers",
     "metrics": "list the metrics and their definitions",

@@ -59,6 +59,12 @@ if TYPE_CHECKING:
     "--compare", "comparison", metavar="A,B", help="Score two backends and test whether B differs from A."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as cce.relevance.report/v2 JSON.")
+@click.option(
+    "--labels",
+    "has_labels",
+    is_flag=True,
+    help="Add to a JSON report what each case was labelled with, so that cce compare sees a changed label.",
+)
 @report_option
 @evidence_options
 @systems_options(SCORING_OPTIONS)
@@ -72,6 +78,7 @@ def command(
     backends: str | None,
     comparison: str | None,
     as_json: bool,
+    has_labels: bool,
     reports: tuple[str, ...],
     evidence: EvidenceOptions | None,
     systems: SystemsChoice,
@@ -105,7 +112,19 @@ def command(
         else parse_comparison(catalogue, comparison)
     )
     files = parse_report_files(reports, RENDERERS, as_json=as_json)
-    plan = Plan(fixtures, names, comparison is not None, corpus, evidence, systems, catalogue, without_corpus)
+    if has_labels and not any(file.format == "json" for file in files):
+        raise UsageError("--labels adds to a JSON report: add --json or --report json=PATH, or leave it out")
+    plan = Plan(
+        fixtures,
+        names,
+        comparison is not None,
+        corpus,
+        evidence,
+        systems,
+        catalogue,
+        without_corpus,
+        has_labels,
+    )
     has_drilldown = any(file.format in WITH_DRILLDOWN for file in files)
     inputs = {"fixture set": fixtures, "store": corpus.store, **input_files(catalogue)}
     require_apart(files, inputs, lambda: corpus_directories(corpus, fixtures))
@@ -115,5 +134,6 @@ def command(
     for notice in evaluation.notices:
         warn(notice)
     full = FullReport(evaluation.report, fixtures, evaluation.cases, command=typed_command())
+    full = full._replace(warnings=evaluation.notices)
     write_reports([(file, RENDERERS[file.format](full)) for file in files])
     warn_of_indexed_reports(evaluation.directory, files, records)

@@ -135,10 +135,13 @@ def typed_command() -> tuple[str, ...]:
         name = parameter.name or ""
         if name in _ELSEWHERE or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
-        if isinstance(parameter, click.Option):
-            words.append(parameter.opts[0])
-        if not (isinstance(parameter, click.Option) and parameter.is_flag):
-            words.append(str(context.params[name]))
+        option = [parameter.opts[0]] if isinstance(parameter, click.Option) else []
+        if isinstance(parameter, click.Option) and parameter.is_flag:
+            words += option
+            continue
+        value = context.params[name]
+        for each in value if isinstance(value, tuple) else (value,):  # what may be given again is a tuple
+            words += [*option, str(each)]
     return tuple(words)
 
 

@@ -27,11 +27,33 @@ class ShownHit:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownMiss:
+    """An anchor that no result matches: `anchor` is its 0-based position.
+
+    rank    the 1-based rank at which a chunk that matches it would have come, None where that is not known
+    reason  why there is no rank; None with one
+    path    where that chunk stands, or another that matches; None where there is none
+
+    Lines, kind and opening are as in ShownHit.
+    """
+
+    anchor: int
+    rank: int | None = None
+    reason: str | None = None
+    path: str | None = None
+    first_line: int | None = None
+    last_line: int | None = None
+    kind: str = ""
+    opening: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ShownRanking:
-    """What one backend answered to one case, best first: at most its k hits."""
+    """What one backend answered to one case, best first: at most its k hits; `misses` in anchor order."""
 
     backend: str
     hits: tuple[ShownHit, ...]
+    misses: tuple[ShownMiss, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

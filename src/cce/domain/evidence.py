@@ -142,11 +142,16 @@ class DifferenceEvidence:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonEvidence:
-    """Backend `b` against backend `a`: metric -> difference, for every metric of the family, in its order."""
+    """Backend `b` against backend `a`: metric -> difference, for every metric of the family, in its order.
+
+    family_size  how many differences the p values were adjusted over; more than the metrics where several
+                 reports are compared with one
+    """
 
     a: str
     b: str
     metrics: Mapping[str, DifferenceEvidence]
+    family_size: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,10 @@ class FullReport(NamedTuple):
     fixtures_path  the set as the user named it; None where saved reports were compared
     cases          the cases in the order of their set; empty unless a drill-down was asked for
     gate           the gate that was asked; `report` is then its report
+    others         further saved reports, each compared with the one that `report` is compared with
     fixtures_in_git  the set as git names it, from the root of its work tree; None outside of any
     command        the words that make this report again, without those that say where it goes
+    warnings       what makes the figures doubtful without changing them, one line each
     """
 
     report: Report
@@ -27,3 +29,5 @@ class FullReport(NamedTuple):
     gate: GateReport | None = None
     command: tuple[str, ...] = ()
     fixtures_in_git: str | None = None
+    warnings: tuple[str, ...] = ()
+    others: tuple[Report, ...] = ()

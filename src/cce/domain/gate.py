@@ -15,6 +15,13 @@ from cce.domain.scores import BackendScore
 _NO_LIMITS: Mapping[str, float] = MappingProxyType({})
 
 
+class Level(StrEnum):
+    """What a reason leads to."""
+
+    BLOCK = "block"
+    REVIEW = "review"
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Limits of the means by metric: the least, the largest, and the largest fall against the baseline."""
@@ -30,6 +37,8 @@ class GatePolicy:
 
     `directory` or `store` stands in for the corpus that the set names; `baseline_backend` is the one
     of the baseline that `backend` is held against. `slices` maps tags to limits on their cases alone.
+    `review_p` is the largest p of a sign test at which more worse than better cases are to review, `labels`
+    what changed, removed, stale and unmatched labels lead to.
     """
 
     path: str
@@ -43,6 +52,8 @@ class GatePolicy:
     limits: Limits = Limits()
     evidence: EvidenceOptions | None = None
     slices: Mapping[str, Limits] = field(default_factory=lambda: MappingProxyType({}))
+    review_p: float = 1.0
+    labels: Level = Level.REVIEW
 
 
 class GateOutcome(StrEnum):
@@ -51,13 +62,6 @@ class GateOutcome(StrEnum):
     BLOCK = "BLOCK"
     REVIEW = "REVIEW"
     GO = "GO"
-
-
-class Level(StrEnum):
-    """What a reason leads to."""
-
-    BLOCK = "block"
-    REVIEW = "review"
 
 
 class Rule(StrEnum):
@@ -72,6 +76,13 @@ class Rule(StrEnum):
     MORE_WORSE = "more-worse"
     CRITICAL_RANK = "critical-rank"
     NO_BASELINE = "no-baseline"
+    RENAMED = "renamed"
+    LABELS_CHANGED = "labels-changed"
+    CASES_REMOVED = "cases-removed"
+    LABELS_STALE = "labels-stale"
+    LABELS_UNMATCHED = "labels-unmatched"
+    TAGS_CHANGED = "tags-changed"
+    NOT_CRITICAL = "not-critical"
     CANNOT_TELL = "cannot-tell"
 
 
@@ -106,7 +117,10 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """A baseline that was written: the ids of the cases that rose or fell in some metric, came or went."""
+    """A baseline that was written: the ids of the cases that rose or fell in some metric, came or went.
+
+    Those in `relabelled` have other labels now, so that nothing can be said of their figures.
+    """
 
     baseline: str
     means: tuple[Move, ...]
@@ -114,11 +128,32 @@ class Acceptance:
     worse: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    relabelled: tuple[str, ...] = ()
 
     @property
     def is_first(self) -> bool:
         """Whether there was no baseline before."""
         return all(move.before is None for move in self.means)
+
+
+@dataclass(frozen=True, slots=True)
+class DoubtfulLabels:
+    """Ids of cases whose figures say less than they seem to: they stay in all figures.
+
+    stale      a pin does not hold: the text that the label was made for is another one now
+    unmatched  an anchor matches nothing in the corpus
+    """
+
+    stale: tuple[str, ...] = ()
+    unmatched: tuple[str, ...] = ()
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """All of them."""
+        return frozenset((*self.stale, *self.unmatched))
+
+
+NO_DOUBT = DoubtfulLabels()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +163,9 @@ class GateReport:
     fixtures   the set, its path as reached from the working directory; each case knows its line
     digest     SHA-256 of the set's bytes, in hex
     candidate  what was measured now, on every case of the set
-    report     baseline (A) against candidate (B) on the cases that both have, with the evidence asked for
+    report     baseline (A) against candidate (B) on the cases that both have, with the evidence asked for;
+               the candidate alone if there are none
+    baseline_ref  the commit that the baseline was read from, None for the file itself
     reasons    those that block first, then those to review, each in the order of Rule
     """
 
@@ -140,6 +177,7 @@ class GateReport:
     reasons: tuple[Reason, ...]
     is_strict: bool = False
     acceptance: Acceptance | None = None
+    baseline_ref: str | None = None
 
     @property
     def outcome(self) -> GateOutcome:

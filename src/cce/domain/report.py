@@ -13,6 +13,7 @@ from cce.domain.scores import BackendScore
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison
     from cce.domain.evidence import Evidence
+    from cce.domain.labels import Labels, MadeBy
 
 
 _NOTHING: Mapping[str, Mapping[str, object]] = MappingProxyType({})
@@ -38,7 +39,8 @@ class Report(NamedTuple):
     `redaction` is what the text went through. `notes` are what the reader should know of the systems, where
     they were asked for; `systems` maps those that are more than a bare name to what they are, `costs` all to
     what they cost, where a price was given. `figures` names the metrics beside those of every report whose
-    figures a saved report keeps for each case.
+    figures a saved report keeps for each case, `labels` what the cases were labelled with, and `made_by` what
+    a baseline was measured with.
     """
 
     corpus: str
@@ -53,3 +55,5 @@ class Report(NamedTuple):
     systems: Mapping[str, Mapping[str, object]] = _NOTHING
     costs: Mapping[str, Costs] = _FREE
     figures: tuple[str, ...] = ()
+    labels: Labels | None = None
+    made_by: MadeBy | None = None

@@ -68,7 +68,7 @@ FORMATS: Mapping[str, Format] = {
         shows_cases=True,
     ),
     "github": Format(
-        "cce.report.ci.github:render_github", rb"::(?:error|notice) title=(?:GATE%3A|cce relevance)"
+        "cce.report.ci.github:render_github", rb"::(?:error|warning|notice) title=(?:GATE%3A|cce relevance)"
     ),
 }
 

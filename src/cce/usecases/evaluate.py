@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from cce.domain.costs import Costs
     from cce.domain.drilldown import CaseDrilldown
     from cce.domain.evidence import EvidenceOptions
+    from cce.domain.labels import Labels
 
 NOTHING = "(none)"
 """What a report calls the corpus and the embedder of a run without a corpus."""
@@ -62,6 +63,7 @@ class Plan:
 
     backends        names of systems of `catalogue`
     without_corpus  score saved runs by the set alone, even where it names a corpus
+    has_labels      say in the report what the cases were labelled with
     """
 
     fixtures: str
@@ -72,6 +74,7 @@ class Plan:
     systems: SystemsChoice = BUILT_IN_SYSTEMS
     catalogue: Catalogue = field(default_factory=Catalogue)
     without_corpus: bool = False
+    has_labels: bool = False
 
 
 class Measurement(NamedTuple):
@@ -109,21 +112,27 @@ def evaluate(plan: Plan, progress: ProgressCallback, *, has_drilldown: bool = Fa
     With `has_drilldown` the cases come with text of the corpus, and a notice counts likely secrets.
     """
     fixtures = read_fixture_set(plan.fixtures)
+    labels = _labels(fixtures) if plan.has_labels else None
     corpus, indexed = _open_corpus(plan, fixtures, progress)
     measurement = measure_systems(plan, fixtures, None if indexed is None else indexed.index, progress)
-    report = report_on(plan, fixtures, corpus, indexed, measurement)
+    report = report_on(plan, fixtures, corpus, indexed, measurement)._replace(labels=labels)
     notices = (*all_notices(fixtures, indexed), *measurement.notices)
     directory = indexed.root if indexed is not None and indexed.is_directory else None
     if not has_drilldown:
         return Evaluation(report, (), notices, directory)
 
-    from cce.measurement.matching.drilldown import drill_down  # text and JSON reports have none
-    from cce.usecases.locations import location_view
+    from cce.usecases.drilldown import drill_into  # text and JSON reports have none
 
-    view = location_view(None if indexed is None else indexed.index)
-    cases = drill_down(fixtures.cases, measurement.rankings, view)
+    index = None if indexed is None else indexed.index
+    cases = drill_into(fixtures, measurement.rankings, index, plan.catalogue)
     secrets = () if indexed is None else likely_secrets(indexed)
     return Evaluation(report, cases, (*notices, *secrets), directory)
+
+
+def _labels(fixtures: FixtureSet) -> Labels:
+    from cce.measurement.fixtures.digests import labels_of  # most reports have none
+
+    return labels_of(fixtures)
 
 
 def _open_corpus(
@@ -203,7 +212,8 @@ def _score(
     return Measurement(
         rankings={name: answers.first for name, answers in answered.items()},
         scores=tuple(scores),
-        notices=(*systems.notices(), *texts, *scopes.notices()),
+        # Systems and cases can share a scope, whose patterns are then looked at twice.
+        notices=tuple(dict.fromkeys((*systems.notices(), *texts, *scopes.notices()))),
         failed={name: answers.failed for name, answers in answered.items() if answers.failed},
         elsewhere=systems.elsewhere(),
     )

@@ -43,6 +43,7 @@ _N_LINES_SHOWN = 5
 
 _WORDLESS = "the query has no token, so nothing is ranked"
 _SCORELESS = "none of its chunks has a score above zero, so none is ranked"
+_OUTSIDE = "the scope leaves no chunk that matches it"
 _CROWDED_OUT = "better chunks of its file take all the places that one file may have, whatever k is"
 
 
@@ -183,13 +184,21 @@ class _Explainer:
     ) -> Mapping[int, Miss]:
         if not query.tokens:
             return {position: Miss(position, _WORDLESS) for position in missed}
+        query = query.within(system.allowed)
         everything = system.explain(query, len(self._index.chunks))
         ranked, cut = self._first_matches(everything.hits), self._first_matches(everything.cut)
         fates = self._fates(account)
+        outside = set() if query.allowed is None else set(missed) - self._matched_within(query.allowed)
         return {
-            position: self._miss(position, everything, ranked.get(position), cut.get(position), fates)
+            position: Miss(position, _OUTSIDE)
+            if position in outside
+            else self._miss(position, everything, ranked.get(position), cut.get(position), fates)
             for position in missed
         }
+
+    def _matched_within(self, allowed: frozenset[int]) -> set[int]:
+        """Positions of the anchors that a chunk in the scope matches."""
+        return {each for at in allowed for each in self._table.matched_by(self._index.chunks[at])}
 
     def _miss(
         self,

@@ -13,15 +13,16 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from cce.domain.case import FixtureSet
-from cce.domain.evidence import Evidence, EvidenceOptions
+from cce.domain.evidence import Evidence, EvidenceOptions, Verdict
 from cce.domain.full_report import FullReport
-from cce.domain.gate import GatePolicy, GateReport
-from cce.domain.redaction import Redaction
+from cce.domain.gate import Acceptance, DoubtfulLabels, GatePolicy, GateReport
+from cce.domain.labels import Labels, MadeBy
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
 from cce.errors import ReportError
 from cce.measurement.evidence.comparison import compare
 from cce.measurement.evidence.gathering import gather_evidence
+from cce.measurement.fixtures.digests import changed_labels, labels_of
 from cce.measurement.fixtures.reading import parse_fixture_set, read_set_file
 from cce.measurement.gate.baseline import (
     BaselinePair,
@@ -30,12 +31,15 @@ from cce.measurement.gate.baseline import (
     pair_with_baseline,
     require_figures,
     require_unique,
+    score_in,
 )
+from cce.measurement.gate.narrow import narrow_drops
 from cce.measurement.gate.policy import require_known
 from cce.measurement.gate.policy_tables import PolicyError
 from cce.measurement.gate.rules import judge_gate, named_metrics, weighed_metrics
-from cce.measurement.matching.drilldown import drill_down
-from cce.measurement.reports.reading import SavedReport, edited_means, read_saved_report
+from cce.measurement.matching.ideals import IndexedChunks
+from cce.measurement.reports.reading import SavedReport, edited_means, parse_saved_report, read_saved_report
+from cce.measurement.scoring import select_cases
 from cce.quoting import on_one_line
 from cce.registry import unknown_name
 from cce.report.json.report_v2 import render_json
@@ -46,21 +50,22 @@ from cce.usecases.corpora import (
     NO_CHOICE,
     CorpusChoice,
     corpus_of,
+    indexed_texts,
     likely_secrets,
     open_corpus,
 )
+from cce.usecases.drilldown import drill_into
 from cce.usecases.evaluate import Measurement, Plan, all_notices, measure_systems
 from cce.usecases.gate_files import beside, corpus_of_policy, require_direct_baseline
-from cce.usecases.locations import location_view
+from cce.usecases.provenance import differences, made_by
 from cce.work_tree import path_in_work_tree
-
-_N_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
 class GatePlan:
     """What to ask: `is_accepting` makes what is measured now the baseline, and judges by it.
 
+    baseline_ref  a commit to read the baseline from, in place of the file; never with `is_accepting`
     corpus   redaction and cache; the policy alone says where the corpus is
     command  the words of the command line
     """
@@ -69,6 +74,7 @@ class GatePlan:
     is_strict: bool = False
     is_accepting: bool = False
     has_drilldown: bool = False
+    baseline_ref: str | None = None
     command: tuple[str, ...] = ()
     corpus: CorpusChoice = NO_CHOICE
 
@@ -89,13 +95,16 @@ class GateRun:
 
 @dataclass(frozen=True, slots=True)
 class _Sources:
-    """What was read; `old` maps the backends of the baseline to their scores, empty without a baseline."""
+    """What was read; `saved` is the baseline, None for one that is accepted for the first time."""
 
     fixtures: FixtureSet
     digest: str
-    old: Mapping[str, BackendScore]
-    old_embedder: str | None
-    old_redaction: Redaction = Redaction.STANDARD
+    saved: SavedReport | None
+
+    @property
+    def old(self) -> Mapping[str, BackendScore]:
+        """The backends of the baseline with their scores, empty without a baseline."""
+        return {} if self.saved is None else {score.backend: score for score in self.saved.backends}
 
 
 def run_gate(plan: GatePlan, progress: ProgressCallback) -> GateRun:
@@ -106,20 +115,24 @@ def run_gate(plan: GatePlan, progress: ProgressCallback) -> GateRun:
     indexed = open_corpus(measuring.corpus, corpus_of(measuring.corpus, fixtures), progress)
     measurement = measure_systems(measuring, fixtures, indexed.index, progress)
     gate, pair = _judge(plan, sources, measurement, indexed)
-    view = location_view(indexed.index)
-    cases = drill_down(fixtures.cases, measurement.rankings, view) if plan.has_drilldown else ()
+    cases = (
+        drill_into(fixtures, measurement.rankings, indexed.index, measuring.catalogue)
+        if plan.has_drilldown
+        else ()
+    )
+    notices = (
+        *all_notices(fixtures, indexed),
+        *measurement.notices,
+        *notices_of_read(indexed, _own_files(plan)),
+        *_notices(plan, sources, pair, indexed),
+        *(likely_secrets(indexed) if plan.has_drilldown else ()),
+    )
+    place = path_in_work_tree(fixtures.path)
     return GateRun(
-        full=FullReport(
-            gate.report, fixtures.path, cases, gate, plan.command, path_in_work_tree(fixtures.path)
-        ),
+        full=FullReport(gate.report, fixtures.path, cases, gate, plan.command, place, notices),
         gate=gate,
-        notices=(
-            *all_notices(fixtures, indexed),
-            *notices_of_read(indexed, _own_files(plan)),
-            *_notices(plan, sources, pair, indexed),
-            *(likely_secrets(indexed) if plan.has_drilldown else ()),
-        ),
-        new_baseline=_baseline_bytes(gate, sources, measurement) if plan.is_accepting else None,
+        notices=notices,
+        new_baseline=_baseline_bytes(gate, sources, measurement, indexed) if plan.is_accepting else None,
         directory=indexed.root if indexed.is_directory else None,
     )
 
@@ -130,25 +143,34 @@ def _read_sources(plan: GatePlan) -> _Sources:
     path = beside(policy, policy.fixtures)
     raw = read_set_file(path)
     fixtures = parse_fixture_set(raw, path)
-    require_known(policy, fixtures)
+    require_known(policy, fixtures, None if plan.is_accepting else [*policy.critical])
     require_unique(fixtures)
+    saved = _baseline_to_replace(policy) if plan.is_accepting else _baseline(plan)
+    if saved is not None and not plan.is_accepting:
+        # Raises before anything is measured.
+        require_figures(saved, policy.baseline_backend, weighed_metrics(policy))
+        require_known(policy, fixtures, score_in(saved, policy.baseline_backend).ids)
     fixtures = _with_critical(fixtures, policy.critical)
-    digest = hashlib.sha256(raw).hexdigest()
+    return _Sources(fixtures, hashlib.sha256(raw).hexdigest(), saved)
+
+
+def _baseline_to_replace(policy: GatePolicy) -> SavedReport | None:
+    require_direct_baseline(policy)
     place = beside(policy, policy.baseline)
-    if plan.is_accepting:
-        require_direct_baseline(policy)
-    if plan.is_accepting and _is_nothing(place):
-        return _Sources(fixtures, digest, {}, None)
+    return None if _is_nothing(place) else _read_baseline(policy, place)
+
+
+def _baseline(plan: GatePlan) -> SavedReport:
+    policy = plan.policy
+    place = beside(policy, policy.baseline)
+    if plan.baseline_ref is not None:
+        from cce.usecases.git import read_at  # it starts a process
+
+        return parse_saved_report(read_at(plan.baseline_ref, place), f"{plan.baseline_ref}:{policy.baseline}")
     if not os.path.lexists(place):
         way_out = f"make one with cce gate {on_one_line(policy.path)} --accept"
         raise PolicyError(f"{on_one_line(place)}: there is no baseline, {way_out}")
-    saved = _read_baseline(policy, place)
-    if not plan.is_accepting:
-        # Raises before anything is measured.
-        require_figures(saved, policy.baseline_backend, weighed_metrics(policy))
-    return _Sources(
-        fixtures, digest, {score.backend: score for score in saved.backends}, saved.embedder, saved.redaction
-    )
+    return _read_baseline(policy, place)
 
 
 def _is_nothing(path: str) -> bool:
@@ -218,34 +240,55 @@ def _judge(
     old = sources.old.get(policy.baseline_backend)
     baseline = as_saved(measured[policy.baseline_backend]) if plan.is_accepting or old is None else old
     candidate = measured[policy.backend]
-    pair = pair_with_baseline(candidate, baseline, place)
-    evidence = None if policy.evidence is None else _weigh(policy.evidence, fixtures, pair)
+    pair = pair_with_baseline(candidate, baseline, place, _labels_then(plan, sources), fixtures.cases)
+    doubt = doubtful_labels(fixtures, indexed)
+    weighed = None if pair.is_empty else policy.evidence
+    evidence = None if weighed is None else _weigh(weighed, fixtures, pair)
+    firm = None if evidence is None else _weigh_firm(evidence, pair, doubt)
     gate = GateReport(
         policy=policy,
         fixtures=fixtures,
         digest=sources.digest,
         candidate=candidate,
-        report=_report(policy, fixtures, pair, evidence, indexed),
-        reasons=judge_gate(policy, fixtures, candidate, pair, evidence),
+        report=_report(policy, fixtures, candidate, pair, evidence, indexed),
+        reasons=judge_gate(policy, fixtures, candidate, pair, evidence, doubt, firm),
         is_strict=plan.is_strict,
-        acceptance=accept(policy.baseline, old, baseline) if plan.is_accepting else None,
+        acceptance=_acceptance(sources, policy, old, baseline) if plan.is_accepting else None,
+        baseline_ref=plan.baseline_ref,
     )
     return gate, pair
+
+
+def _labels_then(plan: GatePlan, sources: _Sources) -> Labels | None:
+    """What the baseline's cases were labelled with; one that is accepted now has the labels of now."""
+    if plan.is_accepting:
+        return labels_of(sources.fixtures)
+    return None if sources.saved is None else sources.saved.labels
+
+
+def _acceptance(
+    sources: _Sources, policy: GatePolicy, old: BackendScore | None, new: BackendScore
+) -> Acceptance:
+    labels = None if sources.saved is None else sources.saved.labels
+    changed = () if labels is None else changed_labels(sources.fixtures, labels)
+    return accept(policy.baseline, old, new, changed)
 
 
 def _report(
     policy: GatePolicy,
     fixtures: FixtureSet,
+    candidate: BackendScore,
     pair: BaselinePair,
     evidence: Evidence | None,
     indexed: IndexedCorpus,
 ) -> Report:
+    sides = (candidate,) if pair.is_empty else (pair.baseline, pair.candidate)
     return Report(
         corpus=_corpus(policy, fixtures),
         embedder=indexed.index.embedder.name,
-        n_queries=pair.candidate.n_cases,
-        backends=(pair.baseline, pair.candidate),
-        comparison=compare(pair.baseline, pair.candidate, are_saved=True),
+        n_queries=sides[-1].n_cases,
+        backends=sides,
+        comparison=None if pair.is_empty else compare(pair.baseline, pair.candidate, are_saved=True),
         evidence=evidence,
         redaction=indexed.redaction,
     )
@@ -263,31 +306,65 @@ def _weigh(options: EvidenceOptions, fixtures: FixtureSet, pair: BaselinePair) -
     return gather_evidence(options, sides, sides, [by_id[name] for name in pair.candidate.ids])
 
 
+def _weigh_firm(evidence: Evidence, pair: BaselinePair, doubt: DoubtfulLabels) -> Evidence | None:
+    """The evidence without the cases whose labels are in doubt, where something regressed with them."""
+    firm = [at for at, name in enumerate(pair.candidate.ids) if name not in doubt.ids]
+    compared = {} if evidence.compare is None else evidence.compare.metrics
+    has_regressed = any(each.verdict is Verdict.REGRESSED for each in compared.values())
+    if not has_regressed or not firm or len(firm) == pair.candidate.n_cases:
+        return None
+    sides = (select_cases(pair.baseline, firm), select_cases(pair.candidate, firm))
+    return gather_evidence(evidence.options, sides, sides)
+
+
+def doubtful_labels(fixtures: FixtureSet, indexed: IndexedCorpus) -> DoubtfulLabels:
+    """The cases whose pins do not hold, or whose anchors match nothing; a store has no text to look at."""
+    chunks = IndexedChunks(enumerate(indexed.index.chunks))
+    stale: list[str] = []
+    if indexed.is_directory and any(case.pins for case in fixtures.cases):
+        from cce.labels.tracking.pins import stale_anchors
+        from cce.labels.tracking.texts import AnchoredTexts
+
+        texts = AnchoredTexts(indexed_texts(indexed))
+        stale = [case.id for case in fixtures.cases if any(stale_anchors(texts, case))]
+    return DoubtfulLabels(tuple(stale), tuple(case.id for case in fixtures.cases if chunks.unmatched(case)))
+
+
 def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, indexed: IndexedCorpus) -> Iterator[str]:
-    embedder = indexed.index.embedder.name
-    place = on_one_line(beside(plan.policy, plan.policy.baseline))
-    if pair.removed:
-        few = ", ".join(map(on_one_line, pair.removed[:_N_SHOWN]))
-        more = ", …" if len(pair.removed) > _N_SHOWN else ""
+    yield from narrow_drops(plan.policy, sources.fixtures, pair)
+    if plan.is_accepting or sources.saved is None:
+        return
+    saved, embedder = sources.saved, indexed.index.embedder.name
+    place = on_one_line(saved.path)
+    if saved.labels is None:
         yield (
-            f"{place}: {len(pair.removed)} of its cases left the set ({few}{more}): "
-            "put back what is missing, or accept a new baseline with --accept"
+            f"{place}: has no digests of its labels, so that changed labels go unseen: "
+            f"renew it with cce gate {on_one_line(plan.policy.path)} --accept"
         )
-    if not plan.is_accepting:
+    if not pair.is_empty:
         yield from edited_means(place, pair.baseline._replace(backend=plan.policy.baseline_backend))
-    if not plan.is_accepting and sources.old_embedder != embedder:
+    if saved.embedder != embedder:
         yield (
-            f"{place}: was measured with the embedder {on_one_line(sources.old_embedder or 'none')}, "
+            f"{place}: was measured with the embedder {on_one_line(saved.embedder)}, "
             f"the candidate with {on_one_line(embedder)}: a difference may come from that"
         )
-    if not plan.is_accepting and sources.old_redaction is not indexed.redaction:
+    if saved.redaction is not indexed.redaction:
         yield (
-            f"{place}: was measured with --redact {sources.old_redaction.value}, the candidate with "
+            f"{place}: was measured with --redact {saved.redaction.value}, the candidate with "
             f"{indexed.redaction.value}: a difference may come from that"
         )
+    others = [] if saved.made_by is None else [*differences(saved.made_by, _made_by(indexed))]
+    if others:
+        yield f"{place}: was measured with {', '.join(others)}: a difference may come from that"
 
 
-def _baseline_bytes(gate: GateReport, sources: _Sources, measurement: Measurement) -> bytes:
+def _made_by(indexed: IndexedCorpus) -> MadeBy:
+    return made_by(indexed.redaction, {})  # a backend by its name alone has no table
+
+
+def _baseline_bytes(
+    gate: GateReport, sources: _Sources, measurement: Measurement, indexed: IndexedCorpus
+) -> bytes:
     """A v2 report of all that was measured; it keeps the order of the old one, so a diff is short."""
     by_name = {score.backend: score for score in measurement.scores}
     scores = tuple(by_name[name] for name in dict.fromkeys((*sources.old, *by_name)))
@@ -300,5 +377,7 @@ def _baseline_bytes(gate: GateReport, sources: _Sources, measurement: Measuremen
         None,
         redaction=report.redaction,
         figures=named_metrics(gate.policy),
+        labels=labels_of(gate.fixtures),
+        made_by=_made_by(indexed),
     )
     return render_json(saved).encode("utf-8")

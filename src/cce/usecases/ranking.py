@@ -229,8 +229,12 @@ class OutsideRanker:
         (answer,) = self._opened.system.answer([question])
         if isinstance(answer, FailedAnswer):
             raise OutsideSystemError(f"system {quoted(self.name)}: {on_one_line(answer.message)}")
-        allowed = None if self._files is None else self._files.positions(paths)
-        return self._opened.door.ranking(question, answer, allowed)
+        return self._opened.door.ranking(question, answer, query.within(self.allowed).allowed)
+
+    @property
+    def allowed(self) -> frozenset[int] | None:
+        """Positions of the chunks that its own scopes allow; None without a scope."""
+        return None if self._files is None else self._files.positions(self._index.positions_by_file)
 
     def search(self, query: Query, k: int, *, use_graph: bool) -> Ranking:  # noqa: ARG002 - hybrid's alone
         """As `rank`."""

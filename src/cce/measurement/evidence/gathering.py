@@ -1,39 +1,20 @@
-"""Figures per case of some backends in, the evidence on them out.
-
-Everything but the means is computed from figures and deltas as integers of 1e-6, so that ties are exact.
-The means use floats, so that they agree with all other means of the report. The statistics themselves are in
-the other modules of this package.
-"""
+"""Figures per case of some backends in, the evidence on them and on their differences out."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cce.domain.case import Case
-from cce.domain.evidence import (
-    BackendEvidence,
-    ComparisonEvidence,
-    DifferenceEvidence,
-    Evidence,
-    EvidenceOptions,
-    Interval,
-    Verdict,
-)
+from cce.domain.evidence import BackendEvidence, Evidence, EvidenceOptions, Interval
 from cce.domain.scores import BackendScore, Column, defined
 from cce.errors import UsageError
-from cce.measurement.evidence.families import FamilyMember, family_test
-from cce.measurement.evidence.intervals import difference_interval, equivalence_bounds
-from cce.measurement.evidence.power import attainable_p, cases_needed, detectable_effect, fewest_cases
-from cce.measurement.evidence.randomisation import sign_test
+from cce.measurement.evidence.differences import weigh_family
 from cce.measurement.evidence.resampling import Bounds, bootstrap_bounds
-from cce.measurement.evidence.significance import case_deltas
 from cce.measurement.evidence.slices import slice_evidence
-from cce.measurement.evidence.verdicts import Findings, decide
-from cce.measurement.metrics.catalog import has_means_only, metric_called
+from cce.measurement.metrics.catalog import has_means_only
 from cce.measurement.scoring import mean_of_defined, with_saved_metrics
-from cce.numerals import MICRO, ordering_key
+from cce.numerals import ordering_key
 
 
 def gather_evidence(
@@ -51,18 +32,33 @@ def gather_evidence(
     same order for every case. Raises UsageError for a metric that a score lacks and no saved report holds.
     """
     backends = [with_saved_metrics(score, options.metrics) for score in backends]
-    if pair is not None:
-        pair = (
-            with_saved_metrics(pair[0], options.metrics),
-            with_saved_metrics(pair[1], options.metrics),
+    intervals = _by_backend(options, backends)
+    if pair is None:
+        return Evidence(options, intervals, None, slice_evidence(options.metrics, cases, backends))
+    family = _compared(options)
+    a, b = (with_saved_metrics(score, options.metrics) for score in pair)
+    (compare,) = weigh_family(family, [(a, b)], are_identical=are_identical)
+    slices = slice_evidence(options.metrics, cases, backends, (a, b), family.metrics)
+    return Evidence(options, intervals, compare, slices)
+
+
+def gather_against(
+    options: EvidenceOptions, a: BackendScore, others: Sequence[BackendScore], cases: Sequence[Case] = ()
+) -> list[Evidence]:
+    """The evidence on B - A for each B of `others`, adjusted over all of them and all metrics together."""
+    a, *others = (with_saved_metrics(score, options.metrics) for score in (a, *others))
+    family = _compared(options)
+    first, *intervals = _by_backend(options, [a, *others])
+    weighed = weigh_family(family, [(a, b) for b in others])
+    return [
+        Evidence(
+            options,
+            (first, interval),
+            compare,
+            slice_evidence(options.metrics, cases, (a, b), (a, b), family.metrics),
         )
-    family = options if pair is None else _compared(options)
-    return Evidence(
-        options=options,
-        backends=_by_backend(options, backends),
-        compare=None if pair is None else _compare(family, *pair, are_identical=are_identical),
-        slices=slice_evidence(options.metrics, cases, backends, pair, family.metrics),
-    )
+        for b, interval, compare in zip(others, intervals, weighed, strict=True)
+    ]
 
 
 def _by_backend(options: EvidenceOptions, backends: Sequence[BackendScore]) -> tuple[BackendEvidence, ...]:
@@ -91,165 +87,3 @@ def _interval(figures: Column, bounds: Bounds | None) -> Interval:
     n = len(defined(figures))
     low, high = bounds or (None, None)
     return Interval(mean_of_defined(figures), low, high, n, len(figures) - n)
-
-
-@dataclass(frozen=True, slots=True)
-class _Sample:
-    """The deltas of one metric.
-
-    per_case  one delta per case, None where it is undefined
-    by_case   the same in units of 1e-6, 0 where it is undefined
-    micro     the defined deltas in units of 1e-6
-    mean, sd  of the defined deltas, in units of the metric
-    width     of the metric's range
-    """
-
-    per_case: tuple[float | None, ...]
-    by_case: tuple[int, ...]
-    micro: tuple[int, ...]
-    mean: float | None
-    sd: float | None
-    width: int
-
-    @property
-    def n(self) -> int:
-        return len(self.micro)
-
-
-def _sample(metric: str, a: BackendScore, b: BackendScore) -> _Sample:
-    per_case = case_deltas(a.columns[metric], b.columns[metric])
-    micro = tuple(map(ordering_key, defined(per_case)))
-    by_case = tuple(0 if delta is None else ordering_key(delta) for delta in per_case)
-    low, high = metric_called(metric).range
-    return _Sample(per_case, by_case, micro, mean_of_defined(per_case), _deviation(micro), high - low)
-
-
-def _deviation(micro: Sequence[int]) -> float | None:
-    """Standard deviation (n - 1 form) in units of the metric; None below two deltas.
-
-    The sum of squares is an integer, so equal deltas give exactly 0.
-    """
-    n = len(micro)
-    if n < 2:
-        return None
-    squares = n * sum(delta * delta for delta in micro) - sum(micro) ** 2
-    return math.sqrt(squares / (n * (n - 1))) / MICRO
-
-
-def _compare(
-    options: EvidenceOptions, a: BackendScore, b: BackendScore, *, are_identical: bool
-) -> ComparisonEvidence:
-    """The p values of all metrics are adjusted together."""
-    samples = [_sample(metric, a, b) for metric in options.metrics]
-    # Systems asked several times may differ in a later answer.
-    are_identical = are_identical and not any(any(sample.by_case) for sample in samples)
-    tests = family_test([sample.by_case for sample in samples], options.resamples, options.seed)
-    differences = [
-        _difference(options, a.ids, sample, test, are_identical=are_identical)
-        for sample, test in zip(samples, tests, strict=True)
-    ]
-    marked = _mark_fragile(options, samples, differences)
-    return ComparisonEvidence(a.backend, b.backend, dict(zip(options.metrics, marked, strict=True)))
-
-
-def _difference(
-    options: EvidenceOptions,
-    case_ids: Sequence[str],
-    sample: _Sample,
-    test: FamilyMember,
-    *,
-    are_identical: bool,
-) -> DifferenceEvidence:
-    better, worse = (_ids_moved(case_ids, sample.by_case, direction) for direction in (1, -1))
-    moved = 0 if sample.mean is None else ordering_key(sample.mean)
-    low, high = _in_units(difference_interval(sample.micro, test.flip_p, moved, sample.width)) or (None, None)
-    equivalence = equivalence_bounds(sample.micro, options.alpha, sample.width)
-    least_p = _attainable_p(sample.n, test, options)
-    n_moved = len(better) + len(worse)
-    verdict = decide(
-        Findings(sample.mean, test.adjusted_p, least_p, n_moved, equivalence, are_identical), options
-    )
-    is_blind = verdict is Verdict.CANNOT_TELL
-    return DifferenceEvidence(
-        per_case=sample.per_case,
-        better=better,
-        worse=worse,
-        tied=sample.n - n_moved,
-        sign_p=sign_test(len(better), len(worse)),
-        flip_p=test.flip_p,
-        flip_method=test.method,
-        adjusted_p=test.adjusted_p,
-        mean_delta=sample.mean,
-        ci95_low=low,
-        ci95_high=high,
-        effect_size=_effect_size(sample),
-        mde=None if is_blind else _mde(sample, options),
-        n_needed=None if is_blind else _n_needed(sample, options),
-        attainable_p=least_p,
-        verdict=verdict,
-        n=sample.n,
-        n_undefined=len(case_ids) - sample.n,
-        equivalence=_in_units(equivalence),
-        is_drawn=test.is_drawn,
-    )
-
-
-def _ids_moved(case_ids: Sequence[str], by_case: Sequence[int], direction: int) -> tuple[str, ...]:
-    """Ids of the cases whose delta has the sign of `direction`, 1 or -1."""
-    moves = zip(case_ids, by_case, strict=True)
-    return tuple(case_id for case_id, delta in moves if delta * direction > 0)
-
-
-def _in_units(bounds: tuple[int, int] | None) -> tuple[float, float] | None:
-    return None if bounds is None else (bounds[0] / MICRO, bounds[1] / MICRO)
-
-
-def _effect_size(sample: _Sample) -> float | None:
-    return sample.mean / sample.sd if sample.mean is not None and sample.sd else None
-
-
-def _mde(sample: _Sample, options: EvidenceOptions) -> float | None:
-    effect = detectable_effect(sample.n, options.alpha / len(options.metrics))
-    return effect * sample.sd if effect is not None and sample.sd else None
-
-
-def _n_needed(sample: _Sample, options: EvidenceOptions) -> int | None:
-    """Cases needed for the minimum effect, or for the observed one without a minimum; None without spread."""
-    sought = options.min_effect if ordering_key(options.min_effect) else abs(sample.mean or 0.0)
-    if not sample.sd or not ordering_key(sought):
-        return None
-    n = cases_needed(sought / sample.sd, options.alpha / len(options.metrics))
-    return max(n, fewest_cases(options.alpha))
-
-
-def _attainable_p(n: int, test: FamilyMember, options: EvidenceOptions) -> float:
-    least = attainable_p(n)
-    return max(least, 1 / (options.resamples + 1)) if test.is_drawn else least
-
-
-def _mark_fragile(
-    options: EvidenceOptions, samples: Sequence[_Sample], differences: Sequence[DifferenceEvidence]
-) -> list[DifferenceEvidence]:
-    """The differences, `is_fragile` where one more case at the worst delta in every metric undoes them."""
-    marked = list(differences)
-    for verdict, sign in ((Verdict.IMPROVED, -1), (Verdict.REGRESSED, 1)):
-        decided = [at for at, each in enumerate(marked) if each.verdict is verdict]
-        if decided:
-            tests = _with_one_more(options, samples, sign)
-            for at in decided:
-                is_fragile = not _is_still(verdict, options, samples[at], tests[at], sign)
-                marked[at] = replace(marked[at], is_fragile=is_fragile)
-    return marked
-
-
-def _with_one_more(options: EvidenceOptions, samples: Sequence[_Sample], sign: int) -> list[FamilyMember]:
-    family = [(*sample.by_case, sign * sample.width * MICRO) for sample in samples]
-    return family_test(family, options.resamples, options.seed)
-
-
-def _is_still(
-    verdict: Verdict, options: EvidenceOptions, sample: _Sample, test: FamilyMember, sign: int
-) -> bool:
-    mean = (sum(sample.micro) / MICRO + sign * sample.width) / (sample.n + 1)
-    least_p = _attainable_p(sample.n + 1, test, options)
-    return decide(Findings(mean, test.adjusted_p, least_p, n_moved=1), options) is verdict

@@ -6,15 +6,19 @@ A baseline has six decimals; the current figures are rounded alike, so rounding 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
-from cce.domain.case import FixtureSet
+from cce.domain.case import Case, FixtureSet
 from cce.domain.gate import Acceptance, Move
+from cce.domain.labels import Labels
 from cce.domain.scores import METRICS, BackendScore, CaseScore, Column
 from cce.errors import UnknownNameError, UsageError
+from cce.measurement.fixtures.digests import digests_of
 from cce.measurement.metrics.catalog import metric_called
-from cce.measurement.reports.pairing import pair_cases, same_ids_with_other_k
+from cce.measurement.reports.exams import Digested, Pairing, pair_by_ids, pair_by_labels
+from cce.measurement.reports.pairing import same_ids_with_other_k, select_paired
 from cce.measurement.reports.reading import SavedReport
 from cce.numerals import is_below, rounded
 from cce.quoting import on_one_line, quoted
@@ -25,16 +29,21 @@ BASELINE = "baseline"
 
 @dataclass(frozen=True, slots=True)
 class BaselinePair:
-    """Both scores over the shared cases, in the order of the set, with six decimals.
+    """Both scores over the same cases, in the order of the set, with six decimals; perhaps over none.
 
-    unpaired  ids of the set's cases that the baseline lacks, or has with another k
-    removed   ids of the baseline's cases that are no longer in the set
+    The baseline has the ids of the set: `pairing` knows what its cases were called, and all the others.
+    `labels` has what they were labelled with, by the ids that they had; empty if the baseline does not say.
     """
 
     baseline: BackendScore
     candidate: BackendScore
-    unpaired: tuple[str, ...]
-    removed: tuple[str, ...]
+    pairing: Pairing
+    labels: Labels = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no case is the same on both sides, so that nothing can be compared."""
+        return not self.candidate.n_cases
 
 
 def score_in(saved: SavedReport, backend: str) -> BackendScore:
@@ -60,27 +69,40 @@ def require_figures(saved: SavedReport, backend: str, metrics: Iterable[str]) ->
         )
 
 
-def pair_with_baseline(candidate: BackendScore, baseline: BackendScore, place: str) -> BaselinePair:
-    """Pair the cases by their ids; `place` is where the baseline was read.
+def pair_with_baseline(
+    candidate: BackendScore,
+    baseline: BackendScore,
+    place: str,
+    labels: Labels | None = None,
+    cases: Sequence[Case] = (),
+) -> BaselinePair:
+    """Pair the cases by id and labels, without `labels` by id and k; `place` is where the baseline was read.
 
-    The ids of the set must be unique. Raises UsageError if no case can be paired, as for another set.
+    labels  those of the baseline; `cases` are then those of the candidate, with ids that are unique
+
+    Raises UsageError if the baseline is of another set.
     """
-    ks = dict(zip(baseline.ids, baseline.ks, strict=True))
-    ids = set(candidate.ids)
-    unpaired = tuple(name for name, k in zip(candidate.ids, candidate.ks, strict=True) if ks.get(name) != k)
-    if len(unpaired) == candidate.n_cases:
+    pairing = _pairing(candidate, baseline, labels, cases)
+    if not pairing.same and (labels is None or not pairing.changed):
         raise UsageError(
             f"{on_one_line(place)}: the baseline shares no case with the set"
             f"{same_ids_with_other_k(baseline, candidate)}: "
             "name the baseline of this set, or accept a new one with --accept"
         )
-    now, then, _ = pair_cases(as_saved(candidate), baseline, only_shared=True)
-    return BaselinePair(
-        baseline=then._replace(backend=_name_beside(now.backend, then.backend)),
-        candidate=now,
-        unpaired=unpaired,
-        removed=tuple(name for name in baseline.ids if name not in ids),
-    )
+    now = as_saved(select_paired(candidate, [same.now for same in pairing.same]))
+    then = select_paired(baseline, [same.then for same in pairing.same])
+    name = _name_beside(now.backend, then.backend)
+    return BaselinePair(then._replace(backend=name, ids=now.ids), now, pairing, labels or {})
+
+
+def _pairing(
+    candidate: BackendScore, baseline: BackendScore, labels: Labels | None, cases: Sequence[Case]
+) -> Pairing:
+    if labels is None:
+        then, now = (dict(zip(score.ids, score.ks, strict=True)) for score in (baseline, candidate))
+        return pair_by_ids(then, now)
+    digests = Digested([labels[name].digest for name in baseline.ids], [digests_of(case) for case in cases])
+    return pair_by_labels(baseline.ids, candidate.ids, digests)
 
 
 def require_unique(fixtures: FixtureSet) -> None:
@@ -93,14 +115,22 @@ def require_unique(fixtures: FixtureSet) -> None:
             )
 
 
-def accept(place: str, then: BackendScore | None, now: BackendScore) -> Acceptance:
-    """What changes when `now` replaces the baseline `then`, which is None for the first one."""
+def accept(
+    place: str, then: BackendScore | None, now: BackendScore, changed: Collection[str] = ()
+) -> Acceptance:
+    """What changes when `now` replaces the baseline `then`, which is None for the first one.
+
+    changed  ids of cases whose labels are others now, so that their figures are no comparison
+    """
     before = {} if then is None else {name: then.case(at) for at, name in enumerate(then.ids)}
     after = {name: now.case(at) for at, name in enumerate(now.ids)}
+    relabelled = tuple(name for name in after if name in before and name in changed)
     kept = [
-        (before[name], case) for name, case in after.items() if name in before and before[name].k == case.k
+        (before[name], case)
+        for name, case in after.items()
+        if name in before and name not in changed and before[name].k == case.k
     ]
-    same = {case.id for _, case in kept}
+    same = {*(case.id for _, case in kept), *relabelled}
     return Acceptance(
         baseline=place,
         means=tuple(
@@ -110,6 +140,7 @@ def accept(place: str, then: BackendScore | None, now: BackendScore) -> Acceptan
         worse=tuple(case.id for old, case in kept if _rose(case, old)),
         added=tuple(name for name in after if name not in same),
         removed=tuple(name for name in before if name not in same),
+        relabelled=relabelled,
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from cce.domain.case import FixtureSet
 from cce.domain.evidence import EvidenceOptions
-from cce.domain.gate import GatePolicy, Limits
+from cce.domain.gate import GatePolicy, Level, Limits
 from cce.errors import UnknownNameError
 from cce.files import read_bytes
 from cce.measurement.gate.policy_tables import (
@@ -44,9 +44,12 @@ def parse_policy(raw: bytes, path: str) -> GatePolicy:
         raise PolicyError(f"{on_one_line(path)}{exc}") from exc
 
 
-def require_known(policy: GatePolicy, fixtures: FixtureSet) -> None:
-    """Raise PolicyError unless the set has every case and tag that `policy` names."""
-    ids = dict.fromkeys(case.id for case in fixtures.cases)
+def require_known(policy: GatePolicy, fixtures: FixtureSet, then: Iterable[str] | None = None) -> None:
+    """Raise PolicyError unless the set has every case and tag that `policy` names.
+
+    then  ids of the baseline: a critical case that only the baseline has was removed, or renamed
+    """
+    ids = dict.fromkeys((*(case.id for case in fixtures.cases), *(then or ())))
     tags = dict.fromkeys(tag for case in fixtures.cases for tag in case.tags)
     for name in policy.critical:
         if name not in ids:
@@ -71,6 +74,8 @@ def _policy(values: PolicyValues, path: str) -> GatePolicy:
         limits=_limits("", values),
         evidence=None if values["evidence"] is None else _evidence(values["evidence"]),
         slices=_slices(values["slices"]),
+        review_p=1.0 if values["evidence"] is None else float(values["evidence"]["review_p"]),
+        labels=Level(values["labels"]),
     )
 
 

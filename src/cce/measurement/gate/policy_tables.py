@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, TypedDict, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict, cast, get_args
 
 from cce.domain.evidence import MAX_RESAMPLES, MAX_SEED
 from cce.domain.scores import METRICS
@@ -42,6 +42,8 @@ RULES = {
     "min_effect": "a number from 0 to 1 such as 0.01",
     "seed": f"an integer from 0 to {MAX_SEED}",
     "resamples": f"an integer from 1 to {MAX_RESAMPLES}",
+    "review_p": "a number from 0 to 1 such as 0.2",
+    "labels": '"block" or "review"',
     "slices": "tables such as [slices.TAG.floor]",
 }
 
@@ -66,6 +68,7 @@ class EvidenceValues(TypedDict):
     min_effect: float
     seed: int
     resamples: int
+    review_p: float
 
 
 class PolicyValues(LimitValues):
@@ -80,6 +83,7 @@ class PolicyValues(LimitValues):
     critical: list[str]
     evidence: EvidenceValues | None
     slices: dict[str, LimitValues]
+    labels: str
 
 
 def parse_tables(raw: bytes) -> PolicyValues:
@@ -117,6 +121,7 @@ def policy_model() -> type[BaseModel]:
         min_effect: unit = 0.0
         seed: Annotated[int, Field(ge=0, le=MAX_SEED)] = 0
         resamples: Annotated[int, Field(ge=1, le=MAX_RESAMPLES)] = 10_000
+        review_p: unit = 1.0
 
     class PolicyTable(LimitTables):
         fixtures: text
@@ -128,6 +133,7 @@ def policy_model() -> type[BaseModel]:
         critical: list[str] = Field(default_factory=list)
         evidence: EvidenceTable | None = None
         slices: dict[str, LimitTables] = Field(default_factory=dict)
+        labels: Literal["review", "block"] = "review"
 
     return PolicyTable
 

@@ -2,7 +2,7 @@
 
 Figures are compared as they print, on integers of 1e-6: a mean equal to its floor passes. A reason has
 the number seen, the last number that would have passed, and the cases. `policy` reads policies,
-`baseline` pairs cases.
+`baseline` pairs cases, `exam` has the reasons about labels.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cce.domain.case import FixtureSet
 from cce.domain.evidence import DifferenceEvidence, Evidence, Verdict
-from cce.domain.gate import GatePolicy, Level, Limits, Reason, Rule
+from cce.domain.gate import NO_DOUBT, DoubtfulLabels, GatePolicy, Level, Limits, Reason, Rule
 from cce.domain.scores import METRICS, BackendScore, CaseScore, Column
 from cce.measurement.evidence.slices import positions_by_tag
 from cce.measurement.gate.baseline import BaselinePair
+from cce.measurement.gate.exam import critical_cases, exam_reasons
 from cce.measurement.gate.policy_tables import PolicyError
 from cce.measurement.scoring import with_saved_metrics
 from cce.numerals import MICRO, format_score, is_below, mean, ordering_key
@@ -48,50 +49,70 @@ def judge_gate(
     measured: BackendScore,
     pair: BaselinePair,
     evidence: Evidence | None,
+    doubt: DoubtfulLabels = NO_DOUBT,
+    firm: Evidence | None = None,
 ) -> tuple[Reason, ...]:
-    """All reasons against the candidate, in the order of Rule, which begins with those that block.
+    """All reasons against the candidate: those that block first, each level in the order of Rule.
 
     measured  the candidate on all cases of the set, not rounded, with a column for each named metric
     evidence  on the paired cases; None if the policy asks for none
+    doubt     cases whose labels are stale: what blocks only because of them is for review
+    firm      the evidence without these; None if there are no others, or nothing regressed
 
     Raises PolicyError for a floor or ceiling on a metric that is undefined for all cases.
     """
-    reasons = [*_critical(policy, fixtures, measured, pair), *_unpaired(pair)]
+    critical = critical_cases(policy, fixtures, pair).ids
+    reasons = [*_critical(critical, measured, pair, doubt), *exam_reasons(policy, fixtures, pair, doubt)]
     for tag, limits in ((None, policy.limits), *policy.slices.items()):
         reasons += _floors(policy, limits, tag, fixtures, measured)
         reasons += _ceilings(policy, limits, tag, fixtures, measured)
-        reasons += _drops(limits, tag, fixtures, pair)
+        reasons += _drops(limits, tag, fixtures, pair, doubt)
     if evidence is not None and evidence.compare is not None:
         for metric, difference in evidence.compare.metrics.items():
-            reasons += _evidence(metric, difference, evidence.options.alpha)
-    return tuple(sorted(reasons, key=lambda reason: _ORDER[reason.rule]))
+            n_doubtful = sum(1 for name in pair.candidate.ids if name in doubt.ids)
+            note = _only_with(n_doubtful) if n_doubtful and not _is_firm(metric, firm) else ""
+            reasons += _evidence(metric, difference, evidence.options.alpha, policy.review_p, note)
+    return tuple(sorted(reasons, key=lambda reason: (reason.level is not Level.BLOCK, _ORDER[reason.rule])))
+
+
+def _is_firm(metric: str, firm: Evidence | None) -> bool:
+    """Whether the metric regressed on the cases whose labels are not in doubt, too."""
+    return (
+        firm is not None
+        and firm.compare is not None
+        and firm.compare.metrics[metric].verdict is Verdict.REGRESSED
+    )
+
+
+def _only_with(n_doubtful: int) -> str:
+    return f"; holds only with {counted(n_doubtful, 'case')} whose labels are stale"
 
 
 def _critical(
-    policy: GatePolicy, fixtures: FixtureSet, score: BackendScore, pair: BaselinePair
+    critical: frozenset[str], score: BackendScore, pair: BaselinePair, doubt: DoubtfulLabels
 ) -> Iterator[Reason]:
-    named = {*policy.critical, *(case.id for case in fixtures.cases if case.critical)}
     before = {name: at for at, name in enumerate(pair.baseline.ids)}
     for at, name in enumerate(score.ids):
-        if name in named:
+        if name in critical:
             then = pair.baseline.case(before[name]) if name in before else None
-            yield from _critical_case(score.case(at), then)
+            yield from _critical_case(score.case(at), then, is_doubtful=name in doubt.ids)
 
 
-def _critical_case(now: CaseScore, then: CaseScore | None) -> Iterator[Reason]:
+def _critical_case(now: CaseScore, then: CaseScore | None, *, is_doubtful: bool) -> Iterator[Reason]:
     """`then` is None without a baseline. If no result is relevant, that is the only reason."""
     case = f"critical case {on_one_line(now.id)}"
     rank = now.first_relevant_rank
+    level, note = (Level.REVIEW, _only_with(1)) if is_doubtful else (Level.BLOCK, "")
     if rank is None:
-        text = f"{case} has no relevant result in its top {now.k}"
-        yield Reason(Level.BLOCK, Rule.CRITICAL_MISSED, text, "hit", 0, 1, (now.id,))
+        text = f"{case} has no relevant result in its top {now.k}{note}"
+        yield Reason(level, Rule.CRITICAL_MISSED, text, "hit", 0, 1, (now.id,))
         return
     if then is None:
         return
     before, after = then.figures["recall"], now.figures["recall"]
     if before is not None and after is not None and is_below(after, before):
-        text = f"recall of {case} fell from {format_score(before)} to {format_score(after)}"
-        yield Reason(Level.BLOCK, Rule.CRITICAL_RECALL, text, "recall", after, before, (now.id,))
+        text = f"recall of {case} fell from {format_score(before)} to {format_score(after)}{note}"
+        yield Reason(level, Rule.CRITICAL_RECALL, text, "recall", after, before, (now.id,))
     limit = then.first_relevant_rank
     if limit is not None and rank > limit:
         text = f"first relevant result of {case} fell from rank {limit} to {rank}"
@@ -141,7 +162,9 @@ def _figures(
     return figures
 
 
-def _drops(limits: Limits, tag: str | None, fixtures: FixtureSet, pair: BaselinePair) -> Iterator[Reason]:
+def _drops(
+    limits: Limits, tag: str | None, fixtures: FixtureSet, pair: BaselinePair, doubt: DoubtfulLabels
+) -> Iterator[Reason]:
     for metric, limit in limits.drop.items():
         then, now = (
             with_saved_metrics(score, (metric,)).columns[metric] for score in (pair.baseline, pair.candidate)
@@ -158,23 +181,31 @@ def _drops(limits: Limits, tag: str | None, fixtures: FixtureSet, pair: Baseline
         before, after = _means(pair, metric, [*shared.values()])
         fall = ordering_key(before) - ordering_key(after)
         if fall > ordering_key(limit):
+            firm = [pairs for at, pairs in shared.items() if pair.candidate.ids[at] not in doubt.ids]
+            level, note = Level.BLOCK, ""
+            if len(firm) < len(shared) and not _fell(pair, metric, firm, limit):
+                level, note = Level.REVIEW, _only_with(len(shared) - len(firm))
             worse = [pair.candidate.ids[at] for at, (old, new) in shared.items() if is_below(new, old)]
             text = (
                 f"{_prefix(tag)}{metric} fell by {format_score(fall / MICRO)} from {format_score(before)} to "
-                f"{format_score(after)}, limit {format_score(limit)}; worse for {_cases(worse)}"
+                f"{format_score(after)}, limit {format_score(limit)}; worse for {_cases(worse)}{note}"
             )
-            yield Reason(Level.BLOCK, Rule.DROP, text, metric, fall / MICRO, limit, tuple(worse), tag)
+            yield Reason(level, Rule.DROP, text, metric, fall / MICRO, limit, tuple(worse), tag)
 
 
-def _evidence(metric: str, each: DifferenceEvidence, alpha: float) -> Iterator[Reason]:
+def _evidence(
+    metric: str, each: DifferenceEvidence, alpha: float, review_p: float, note: str
+) -> Iterator[Reason]:
+    """`note` says why a regression is only for review; empty where it blocks."""
     worse = f"worse for {_cases(each.worse)}, better for {len(each.better)}"
     if each.verdict is Verdict.REGRESSED:
         text = (
             f"{metric} regressed by {format_score(abs(each.mean_delta or 0.0))} on average "
-            f"(p = {format_score(each.adjusted_p)}, alpha {format_score(alpha)}); {worse}"
+            f"(p = {format_score(each.adjusted_p)}, alpha {format_score(alpha)}); {worse}{note}"
         )
-        yield Reason(Level.BLOCK, Rule.REGRESSED, text, metric, each.adjusted_p, alpha, each.worse)
-    if len(each.worse) > len(each.better):
+        level = Level.REVIEW if note else Level.BLOCK
+        yield Reason(level, Rule.REGRESSED, text, metric, each.adjusted_p, alpha, each.worse)
+    if len(each.worse) > len(each.better) and not is_below(review_p, each.sign_p):
         text = f"{metric} {worse} (sign test p = {format_score(each.sign_p)})"
         yield Reason(
             Level.REVIEW, Rule.MORE_WORSE, text, metric, len(each.worse), len(each.better), each.worse
@@ -185,13 +216,6 @@ def _evidence(metric: str, each: DifferenceEvidence, alpha: float) -> Iterator[R
             f"{format_score(each.attainable_p)}, alpha {format_score(alpha)}"
         )
         yield Reason(Level.REVIEW, Rule.CANNOT_TELL, text, metric, each.attainable_p, alpha)
-
-
-def _unpaired(pair: BaselinePair) -> Iterator[Reason]:
-    if pair.unpaired:
-        n = len(pair.unpaired)
-        text = f"{counted(n, 'case')} without a baseline ({_listed(pair.unpaired)})"
-        yield Reason(Level.REVIEW, Rule.NO_BASELINE, text, None, n, 0, pair.unpaired)
 
 
 def _positions(fixtures: FixtureSet, tag: str | None) -> Sequence[int]:
@@ -209,6 +233,13 @@ def _paired_positions(fixtures: FixtureSet, tag: str | None, pair: BaselinePair)
 
 def _defined(figures: Column, positions: Iterable[int]) -> dict[int, float]:
     return {at: figure for at in positions if (figure := figures[at]) is not None}
+
+
+def _fell(pair: BaselinePair, metric: str, shared: Sequence[tuple[float, float]], limit: float) -> bool:
+    if not shared:
+        return False
+    before, after = _means(pair, metric, shared)
+    return ordering_key(before) - ordering_key(after) > ordering_key(limit)
 
 
 def _means(pair: BaselinePair, metric: str, shared: Sequence[tuple[float, float]]) -> tuple[float, float]:

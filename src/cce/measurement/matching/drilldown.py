@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from cce.domain.case import Case
-from cce.domain.drilldown import CaseDrilldown, ShownHit, ShownRanking
+from cce.domain.drilldown import CaseDrilldown, ShownHit, ShownMiss, ShownRanking
 from cce.domain.ranking import Chunk, Location, Ranking
 from cce.measurement.matching.matcher import Matcher
 from cce.measurement.matching.matches import anchor_grades, match_case
@@ -35,20 +35,34 @@ class LocationView(NamedTuple):
     text: Callable[[str, int, int], bytes]
 
 
+FindMisses = Callable[[str, Case, Sequence[int]], tuple[ShownMiss, ...]]
+"""Backend, case and the positions of the anchors that it missed -> what there is to say of each."""
+
+
+def only_missed(_backend: str, _case: Case, missed: Sequence[int]) -> tuple[ShownMiss, ...]:
+    """The misses where nothing more is known of them."""
+    return tuple(map(ShownMiss, missed))
+
+
 def drill_down(
-    cases: Sequence[Case], rankings: Mapping[str, Sequence[Ranking]], view: LocationView | None = None
+    cases: Sequence[Case],
+    rankings: Mapping[str, Sequence[Ranking]],
+    view: LocationView | None = None,
+    find_misses: FindMisses = only_missed,
 ) -> tuple[CaseDrilldown, ...]:
     """One entry per case, in case order; `rankings` has one ranking per case for each backend.
 
     Rankings of chunks alone need no `view`.
     """
     return tuple(
-        _case(case, {backend: ranked[position] for backend, ranked in rankings.items()}, view)
+        _case(case, {backend: ranked[position] for backend, ranked in rankings.items()}, view, find_misses)
         for position, case in enumerate(cases)
     )
 
 
-def _case(case: Case, rankings: Mapping[str, Ranking], view: LocationView | None) -> CaseDrilldown:
+def _case(
+    case: Case, rankings: Mapping[str, Ranking], view: LocationView | None, find_misses: FindMisses
+) -> CaseDrilldown:
     return CaseDrilldown(
         id=case.id,
         query=case.query,
@@ -59,11 +73,15 @@ def _case(case: Case, rankings: Mapping[str, Ranking], view: LocationView | None
         tags=tuple(dict.fromkeys(case.tags)),
         critical=case.critical,
         note=case.note,
-        rankings=tuple(_ranking(case, backend, ranking, view) for backend, ranking in rankings.items()),
+        rankings=tuple(
+            _ranking(case, backend, ranking, view, find_misses) for backend, ranking in rankings.items()
+        ),
     )
 
 
-def _ranking(case: Case, backend: str, ranking: Ranking, view: LocationView | None) -> ShownRanking:
+def _ranking(
+    case: Case, backend: str, ranking: Ranking, view: LocationView | None, find_misses: FindMisses
+) -> ShownRanking:
     matches = _matches(case, ranking, view)
     counted = zip(ranking[: case.k], matches, strict=True)
     hits = (
@@ -79,7 +97,9 @@ def _ranking(case: Case, backend: str, ranking: Ranking, view: LocationView | No
         )
         for rank, (hit, matched) in enumerate(counted, start=1)
     )
-    return ShownRanking(backend, tuple(hits))
+    matched = {position for of_hit in matches for position in of_hit}
+    missed = [position for position in range(len(case.anchors)) if position not in matched]
+    return ShownRanking(backend, tuple(hits), find_misses(backend, case, missed) if missed else ())
 
 
 def _matches(case: Case, ranking: Ranking, view: LocationView | None) -> tuple[tuple[int, ...], ...]:

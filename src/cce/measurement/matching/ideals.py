@@ -78,6 +78,14 @@ class IndexedChunks:
         )
         return tuple(sorted((grade for grade in best if grade), reverse=True)[: case.k])
 
+    def unmatched(self, case: Case) -> tuple[int, ...]:
+        """0-based positions of the anchors of `case` that no chunk matches."""
+        found: set[int] = set()
+        for matched, n_chunks in self._matched(case, AnchorTable(case.anchors)):
+            if n_chunks:
+                found.update(matched)
+        return tuple(position for position in range(len(case.anchors)) if position not in found)
+
     def _matched(self, case: Case, table: AnchorTable) -> Iterator[tuple[tuple[int, ...], int]]:
         """(positions of anchors, the number of chunks that match exactly these anchors)."""
         ranges = expected_spans(case)

@@ -176,12 +176,37 @@ class EvidencePart(_Model):
     slices: list[Slice] | None = Field(default=None, description="Only if a case has tags.")
 
 
+class LabelRow(_Model):
+    """What a case was labelled with; the digest is over its query, k and anchors."""
+
+    critical: bool
+    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{16}$")]
+    tags: list[str]
+
+
+class MadeByRow(_Model):
+    """What a baseline was measured with; `system` is the table of the candidate."""
+
+    cce: str
+    grammars: dict[str, str]
+    redact: Literal["standard", "strict"]
+    system: dict[str, Any]
+
+
 class Saved(_Model):
-    """What cce compare adds: the two reports, and how many cases only one of them has."""
+    """What cce compare adds: the reports, and how many cases only some of them have."""
 
     left_out: Count
-    new: str
+    new: str | list[str]
     old: str
+
+
+class ComparisonRow(_Model):
+    """One of several saved reports against the first: what moved from that one to `report`."""
+
+    compare: Compare
+    evidence: EvidencePart | None = Field(default=None, description="Only with --evidence.")
+    report: str
 
 
 class ReportModel(_Model):
@@ -189,6 +214,9 @@ class ReportModel(_Model):
 
     backends: list[BackendRow]
     compare: Compare | None = Field(default=None, description="Only with a comparison.")
+    comparisons: list[ComparisonRow] | None = Field(
+        default=None, description="Instead of compare, only from cce compare of three reports and more."
+    )
     corpus: str
     embedder: str
     evidence: EvidencePart | None = Field(default=None, description="Only with --evidence.")
@@ -196,6 +224,10 @@ class ReportModel(_Model):
         default=None,
         description="Only in a baseline: by backend, metric and case id, what else its policy names.",
     )
+    labels: dict[str, LabelRow] | None = Field(
+        default=None, description="Only in a baseline and with --labels: by case id."
+    )
+    made_by: MadeByRow | None = Field(default=None, description="Only in a baseline.")
     queries: Positive
     redact: Literal["strict"] | None = Field(default=None, description="Only with --redact strict.")
     saved: Saved | None = Field(default=None, description="Only from cce compare.")

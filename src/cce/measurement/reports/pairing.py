@@ -1,4 +1,4 @@
-"""Two saved reports in, the scores to compare out; cases are paired by id."""
+"""Saved reports in, the scores to compare out; cases are paired by id."""
 
 from __future__ import annotations
 
@@ -62,6 +62,28 @@ def pair_cases(
     a = select_cases(old, [olds[name] for name in shared])
     b = select_cases(new, [news[name] for name in shared])
     return a, b, n_left_out
+
+
+def pair_all(
+    old: BackendScore, news: Sequence[BackendScore], *, only_shared: bool
+) -> tuple[BackendScore, list[BackendScore], list[int]]:
+    """`pair_cases` of `old` with each of `news`, all over the cases that every one of them has."""
+    shared = old
+    for new in news:
+        shared, _, _ = pair_cases(shared, new, only_shared=only_shared)
+    others, n_left_out = [], []
+    for new in news:
+        _, other, _ = pair_cases(shared, new, only_shared=only_shared)
+        n = len({*old.ids, *new.ids}) - shared.n_cases
+        others.append(other if n == 0 else select_cases(other, range(other.n_cases)))  # its means made anew
+        n_left_out.append(n)
+    return shared, others, n_left_out
+
+
+def select_paired(score: BackendScore, positions: Sequence[int]) -> BackendScore:
+    """The score of the cases at these positions; if it has no others, the means stay those of its file."""
+    selected = select_cases(score, positions)
+    return selected._replace(means=score.means) if len(positions) == score.n_cases else selected
 
 
 def _mismatches(old: BackendScore, new: BackendScore) -> list[str]:

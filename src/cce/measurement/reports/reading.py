@@ -11,10 +11,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 import msgspec
 
+from cce.domain.labels import Label, Labels, MadeBy
 from cce.domain.redaction import Redaction
 from cce.domain.scores import METRICS, TOKEN_METRICS, BackendScore, Column, defined
 from cce.errors import ReportError
@@ -42,13 +43,18 @@ _Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 @dataclass(frozen=True, slots=True)
 class SavedReport:
-    """The content of a report: `path`, `corpus` and `embedder` as written, at least one backend."""
+    """The content of a report: `path`, `corpus` and `embedder` as written, at least one backend.
+
+    `labels` has every case, or is None for a report without digests of its labels.
+    """
 
     path: str
     corpus: str
     embedder: str
     backends: tuple[BackendScore, ...]
     redaction: Redaction = Redaction.STANDARD
+    labels: Labels | None = None
+    made_by: MadeBy | None = None
 
 
 def read_saved_report(path: str) -> SavedReport:
@@ -65,9 +71,18 @@ def parse_saved_report(raw: bytes, path: str) -> SavedReport:
             for row in report.backends
         )
         _require_unique("backend", [backend.backend for backend in backends])
+        labels = None if report.labels is None else _labels(report.labels, backends)
     except ReportError as exc:
         raise ReportError(f"{on_one_line(path)}: {exc}") from exc
-    return SavedReport(path, report.corpus, report.embedder, backends, Redaction(report.redact))
+    return SavedReport(
+        path,
+        report.corpus,
+        report.embedder,
+        backends,
+        Redaction(report.redact),
+        labels,
+        None if report.made_by is None else _made_by(report.made_by),
+    )
 
 
 def edited_means(path: str, score: BackendScore) -> Iterator[str]:
@@ -122,6 +137,19 @@ class _BackendRow(msgspec.Struct):
     tokens: _TokenMeans | None = None
 
 
+class _LabelRow(msgspec.Struct):
+    digest: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f]{16}\Z")]
+    critical: bool = False
+    tags: list[str] = []
+
+
+class _MadeByRow(msgspec.Struct):
+    cce: str
+    grammars: dict[str, str] = {}
+    redact: str = "standard"
+    system: dict[str, Any] = {}
+
+
 class _Report(msgspec.Struct):
     corpus: str
     embedder: str
@@ -129,6 +157,8 @@ class _Report(msgspec.Struct):
     backends: Annotated[list[_BackendRow], msgspec.Meta(min_length=1)]
     redact: Literal["standard", "strict"] = "standard"
     figures: dict[str, dict[str, _FiguresByCase]] = {}
+    labels: dict[str, _LabelRow] | None = None
+    made_by: _MadeByRow | None = None
 
 
 def _parse_json(raw: bytes) -> object:
@@ -167,7 +197,9 @@ def _checked(value: object) -> _Report:
 def _field_fault(wording: str) -> str:
     match = _FAULT.fullmatch(wording)
     fault, place = (match[1], match[2]) if match else (wording, None)
-    if "matching regex" in fault:
+    if "matching regex" in fault and place is not None and place.endswith(".digest"):
+        fault = "Expected 16 hex digits"
+    elif "matching regex" in fault:
         fault = f"Expected {_SCORE_RULE}"
     fault = fault[:1].lower() + fault[1:].replace("`", "")
     return f"{place or 'the top'}: {fault}; {_WAY_OUT}"
@@ -210,6 +242,19 @@ def _with_figures(score: BackendScore, by_metric: Mapping[str, _FiguresByCase]) 
     }
     means = {metric: mean_of_defined(column) for metric, column in columns.items()}
     return score._replace(columns={**score.columns, **columns}, means={**score.means, **means})
+
+
+def _labels(rows: Mapping[str, _LabelRow], backends: Sequence[BackendScore]) -> Labels:
+    """The labels, which must have every case: a case without one could change unseen."""
+    for backend in backends:
+        missing = next((name for name in backend.ids if name not in rows), None)
+        if missing is not None:
+            raise ReportError(f"labels: has no entry for case {quoted(missing)}: {_WAY_OUT}")
+    return {name: Label(row.digest, row.critical, tuple(row.tags)) for name, row in rows.items()}
+
+
+def _made_by(row: _MadeByRow) -> MadeBy:
+    return MadeBy(row.cce, row.grammars, row.redact, row.system)
 
 
 def _number(spelled: str | None) -> float | None:

@@ -2,8 +2,8 @@
 
 A reason about critical cases gives one error on the line of each case in the set. A reason about the whole
 set, such as a mean below its floor, gives one error at the top of the set: GitHub shows ten errors per step,
-and hundreds of cases would hide the others. The last line is a notice with the headline; it is the only line
-if nothing is refused or no gate was asked.
+and hundreds of cases would hide the others. Warnings of the run follow. The last line is a notice with the
+headline.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from cce.domain.full_report import FullReport
 from cce.domain.gate import GateReport, Reason, Rule
 from cce.quoting import one_line, shortened
 from cce.report.view.changes import headline
-from cce.report.view.rows import refusing
+from cce.report.view.rows import refusing, tolerated
 
 TITLE = "cce relevance"
+MAX_WARNINGS = 5
 MAX_REASON = 1_000
 MAX_PROPERTY = 300
 
@@ -30,8 +31,17 @@ _IN_PROPERTY = {**_IN_MESSAGE, ":": "%3A", ",": "%2C"}
 
 def render_github(full: FullReport) -> str:
     """One command per line, with one final newline."""
-    errors = [] if full.gate is None else [*_errors(full.gate, _path(full, full.gate))]
-    return "\n".join([*errors, _notice(full)]) + "\n"
+    gate = full.gate
+    told = [] if gate is None else [*_errors(gate, _path(full, gate)), *_reviews(gate, _path(full, gate))]
+    return "\n".join([*told, *_warnings(full.warnings), _notice(full)]) + "\n"
+
+
+def _reviews(gate: GateReport, path: str) -> Iterator[str]:
+    """A warning for each reason that does not refuse the change."""
+    for reason in tolerated(gate):
+        title = f"GATE: {gate.outcome} ({reason.rule})"
+        message = shortened(reason.text, MAX_REASON)
+        yield command("warning", {"title": title, "file": path}, message)
 
 
 def _path(full: FullReport, gate: GateReport) -> str:
@@ -59,6 +69,16 @@ def _error(gate: GateReport, reasons: Sequence[Reason], place: Mapping[str, str]
     title = f"GATE: {gate.outcome} ({reasons[0].rule})"
     message = "\n".join(shortened(reason.text, MAX_REASON) for reason in reasons)
     return command("error", {"title": title, **place}, message)
+
+
+def _warnings(texts: Sequence[str]) -> Iterator[str]:
+    """At most MAX_WARNINGS; the last one counts those that are left out."""
+    n_shown = len(texts) if len(texts) <= MAX_WARNINGS else MAX_WARNINGS - 1
+    for text in texts[:n_shown]:
+        yield command("warning", {"title": TITLE}, shortened(text, MAX_REASON))
+    if n_shown < len(texts):
+        more = f"{len(texts) - n_shown} more warnings, which the log and the other reports show"
+        yield command("warning", {"title": TITLE}, more)
 
 
 def _notice(full: FullReport) -> str:

@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from xml.etree.ElementTree import Element, indent, tostring
 
 from cce.domain.full_report import FullReport
-from cce.domain.gate import Reason
+from cce.domain.gate import GateReport, Reason
 from cce.domain.scores import METRICS, CaseScore
 from cce.numerals import format_score
-from cce.quoting import shortened
+from cce.quoting import one_line, shortened
 from cce.report.view.cells import first_rank
-from cce.report.view.rows import CaseRow, NamedScore, blocking_by_id, case_rows, columns
+from cce.report.view.rows import CaseRow, NamedScore, blocking_by_id, case_rows, columns, tolerated
 
 NAME = "cce relevance"
 MAX_NAME = 200
@@ -35,10 +35,21 @@ def render_junit(full: FullReport) -> str:
     for position, column in enumerate(columns(full)):
         # A baseline was measured earlier: it is no test of this run.
         if full.gate is None or column.score is full.gate.candidate:
-            root.append(_suite(suite_name(full, column), position, rows, reasons))
+            suite = _suite(suite_name(full, column), position, rows, reasons)
+            if full.gate is not None and tolerated(full.gate):
+                suite.append(_element("system-out", _review(full.gate)))
+            if full.warnings:
+                suite.append(_element("system-err", "\n".join(map(one_line, full.warnings))))
+            root.append(suite)
     _count(root, list(root))
     indent(root)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{tostring(root, encoding="unicode")}\n'
+
+
+def _review(gate: GateReport) -> str:
+    """What does not fail a test: the verdict, and a line for each reason to look at the change."""
+    lines = (f"review: {shortened(reason.text, MAX_TEXT)}" for reason in tolerated(gate))
+    return "\n".join([f"GATE: {gate.outcome}", *lines])
 
 
 def suite_name(full: FullReport, column: NamedScore) -> str:

@@ -6,12 +6,16 @@ a chart is a percentage.
 
 from __future__ import annotations
 
+import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from cce.domain.evidence import Evidence
 from cce.domain.full_report import FullReport
+from cce.domain.gate import Reason
 from cce.domain.redaction import Redaction
 from cce.numerals import format_score
 from cce.quoting import one_line
@@ -19,7 +23,15 @@ from cce.report.html.charts import DeltaPlot, delta_plot, extent_of, extent_text
 from cce.report.html.figures import Panel, Shift, SliceRow, bucket, panels, shift, slices
 from cce.report.view.cells import UNDEFINED, direction, signed
 from cce.report.view.changes import Headline, changes, headline, interval_kind
-from cce.report.view.rows import CaseRow, NamedScore, blocking_by_id, columns, compared_names, shown_metrics
+from cce.report.view.rows import (
+    CaseRow,
+    NamedScore,
+    blocking_by_id,
+    columns,
+    compared_names,
+    shown_metrics,
+    worst_first,
+)
 from cce.report.view.sentences import sentences
 
 MANY_ROWS = 300
@@ -36,9 +48,15 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """One case of the table as it first shows."""
+    """One case of the table as it first shows.
 
+    position  0-based, in the order of the set
+    address   what stands behind `#` in a link to the case, before it is encoded
+    """
+
+    position: int
     id: str
+    address: str
     query: str
     tags: tuple[str, ...]
     is_critical: bool
@@ -49,11 +67,20 @@ class TableRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ReasonLine:
+    """A reason of a gate: its text in pieces, each with the link of the case that it names, else empty."""
+
+    level: str
+    pieces: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """All of it, in the order in which the page shows it."""
 
     headline: Headline
-    reasons: tuple[tuple[str, str], ...]
+    reasons: tuple[ReasonLine, ...]
+    warnings: tuple[str, ...]
     facts: tuple[tuple[str, str], ...]
     panels: tuple[Panel, ...]
     has_intervals: bool
@@ -83,9 +110,8 @@ def build_page(full: FullReport, rows: Sequence[CaseRow]) -> Page:
     metrics = shown_metrics(full)
     return Page(
         headline=headline(full),
-        reasons=()
-        if full.gate is None
-        else tuple((each.level.value, each.text) for each in full.gate.reasons),
+        reasons=() if full.gate is None else tuple(map(_reason_line, full.gate.reasons)),
+        warnings=full.warnings,
         facts=tuple(_facts(full)),
         panels=tuple(panels(full)),
         has_intervals=evidence is not None,
@@ -107,6 +133,34 @@ def build_page(full: FullReport, rows: Sequence[CaseRow]) -> Page:
         is_large=len(rows) > MANY_ROWS,
         command=one_line(shlex.join(full.command)),
     )
+
+
+def case_addresses(ids: Sequence[str]) -> list[str]:
+    """`case=pin-check`; a repeated id is `case=pin-check&nth=2` the second time."""
+    n_seen: Counter[str] = Counter()
+    addresses = []
+    for name in ids:
+        n_seen[name] += 1
+        addresses.append(f"case={name}" if n_seen[name] == 1 else f"case={name}&nth={n_seen[name]}")
+    return addresses
+
+
+def _reason_line(reason: Reason) -> ReasonLine:
+    """Links stand where the text names a case of the reason; of an id that stands twice at the last place."""
+    text = one_line(reason.text)
+    places: list[tuple[int, int, str]] = []
+    # The longest first: `pin` must not be found in `pin-check`.
+    for name in sorted(set(map(one_line, reason.case_ids)), key=lambda each: (-len(each), each)):
+        for found in reversed([*re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)]):
+            if all(found.end() <= start or end <= found.start() for start, end, _ in places):
+                places.append((*found.span(), name))
+                break
+    pieces, behind = [], 0
+    for start, end, name in sorted(places):
+        pieces += [(text[behind:start], ""), (text[start:end], f"#case={quote(name, safe='')}")]
+        behind = end
+    pieces.append((text[behind:], ""))
+    return ReasonLine(reason.level.value, tuple(piece for piece in pieces if piece[0]))
 
 
 def _facts(full: FullReport) -> Iterator[tuple[str, str]]:
@@ -136,11 +190,15 @@ def _n_queries(full: FullReport) -> str:
 
 
 def _table_rows(full: FullReport, rows: Sequence[CaseRow], metric: str) -> Iterator[TableRow]:
+    """Cases that moved come first, the worst at the top; all others are in the order of the set."""
     blocking = blocking_by_id(full.gate)
-    for row in rows:
+    addresses = case_addresses([one_line(row.id) for row in rows])
+    for position, row in sorted(enumerate(rows), key=lambda entry: (worst_first(entry[1]), entry[0])):
         case, delta = row.drilldown, row.deltas.get(metric)
         yield TableRow(
+            position=position,
             id=row.id,
+            address=addresses[position],
             query="" if case is None else case.query,
             tags=() if case is None else case.tags,
             is_critical=case is not None and case.critical,

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 
-from cce.domain.drilldown import CaseDrilldown, ShownHit
+from cce.domain.drilldown import CaseDrilldown, ShownHit, ShownMiss
 from cce.domain.full_report import FullReport
 from cce.domain.scores import CaseScore
 from cce.numerals import ordering_key
@@ -107,7 +107,12 @@ def _case(
     case: CaseDrilldown, backends: Callable[[str], int], chunks: Callable[[Place], int]
 ) -> list[object]:
     rankings = [
-        [backends(ranking.backend), *(_hit(hit, chunks) for hit in ranking.hits)] for ranking in case.rankings
+        [
+            backends(ranking.backend),
+            [_hit(hit, chunks) for hit in ranking.hits],
+            [_miss(miss, chunks) for miss in ranking.misses],
+        ]
+        for ranking in case.rankings
     ]
     grades = case.grades if any(grade != 1 for grade in case.grades) else 0
     return [case.k, case.anchors, grades, case.note or 0, rankings]
@@ -116,6 +121,14 @@ def _case(
 def _hit(hit: ShownHit, chunks: Callable[[Place], int]) -> list[int | None]:
     place = (hit.path, hit.first_line, hit.last_line, hit.kind, hit.opening)
     return [chunks(place), _micro(hit.score), *hit.matches]
+
+
+def _miss(miss: ShownMiss, chunks: Callable[[Place], int]) -> list[object]:
+    """0 for no rank and for no reason, -1 for no chunk."""
+    chunk = -1
+    if miss.path is not None:
+        chunk = chunks((miss.path, miss.first_line, miss.last_line, miss.kind, miss.opening))
+    return [miss.anchor, miss.rank or 0, chunk, miss.reason or 0]
 
 
 def opening_length(openings: Sequence[str]) -> int:

@@ -18,7 +18,7 @@ from cce.quoting import one_line
 from cce.report.catalog import GENERATOR
 from cce.report.html.page import build_page
 from cce.report.html.payload import payload
-from cce.report.view.cells import label
+from cce.report.view.cells import brief, label
 from cce.report.view.rows import case_rows
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_printable,
     )
-    environment.filters.update(label=label, score=format_score)
+    environment.filters.update(label=label, score=format_score, brief=brief)
     return environment
 
 

@@ -6,10 +6,10 @@ counts and ranks integers, paths as the policy spells them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from cce.domain.evidence import EvidenceOptions
-from cce.domain.gate import Acceptance, GatePolicy, GateReport, Limits, Reason
+from cce.domain.gate import Acceptance, GatePolicy, GateReport, Level, Limits, Reason
 from cce.domain.scores import METRICS, BackendScore
 from cce.json_text import dump_json
 from cce.numerals import format_score
@@ -18,9 +18,9 @@ from cce.report.json.fields import Json, redact_field, score_or_null
 SCHEMA = "cce.gate.report/v1"
 
 
-def render_gate_json(gate: GateReport) -> str:
+def render_gate_json(gate: GateReport, warnings: Sequence[str] = ()) -> str:
     """The answer as JSON with sorted keys and one final newline, valid UTF-8 once encoded."""
-    return dump_json(_gate(gate))
+    return dump_json({**_gate(gate), "warnings": list(warnings)})
 
 
 def _gate(gate: GateReport) -> Json:
@@ -42,6 +42,8 @@ def _gate(gate: GateReport) -> Json:
         "candidate": _means(gate.candidate),
         "embedder": gate.report.embedder,
     }
+    if gate.baseline_ref is not None:
+        fields["baseline_ref"] = gate.baseline_ref
     if gate.acceptance is not None:
         fields["accepted"] = _acceptance(gate.acceptance)
     return fields
@@ -73,10 +75,11 @@ def _policy(policy: GatePolicy) -> Json:
         "critical": list(policy.critical),
         "dir": policy.directory,
         "store": policy.store,
-        "evidence": None if policy.evidence is None else _options(policy.evidence),
+        "evidence": None if policy.evidence is None else _options(policy, policy.evidence),
         "fixtures": policy.fixtures,
         "slices": {tag: _limits(limits) for tag, limits in policy.slices.items()},
         **_limits(policy.limits),
+        **({"labels": policy.labels.value} if policy.labels is Level.BLOCK else {}),
     }
 
 
@@ -86,13 +89,15 @@ def _limits(limits: Limits) -> Json:
     return fields | {"ceiling": _scores(limits.ceiling)} if limits.ceiling else fields
 
 
-def _options(options: EvidenceOptions) -> Json:
+def _options(policy: GatePolicy, options: EvidenceOptions) -> Json:
     return {
         "alpha": format_score(options.alpha),
         "metrics": list(options.metrics),
         "min_effect": format_score(options.min_effect),
         "resamples": options.resamples,
         "seed": options.seed,
+        # As for a ceiling: absent where it says nothing.
+        **({"review_p": format_score(policy.review_p)} if policy.review_p < 1.0 else {}),
     }
 
 
@@ -112,6 +117,7 @@ def _acceptance(acceptance: Acceptance) -> Json:
         "worse": list(acceptance.worse),
         "added": list(acceptance.added),
         "removed": list(acceptance.removed),
+        **({"relabelled": list(acceptance.relabelled)} if acceptance.relabelled else {}),
         "means": {
             move.metric: {
                 "before": score_or_null(move.before),

@@ -18,17 +18,20 @@ from cce.report.json.fields import Json, redact_field, score_or_null, signed_or_
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison, PairedTest
     from cce.domain.costs import Costs
+    from cce.domain.labels import Label, MadeBy
 
 SCHEMA = "cce.relevance.report/v2"
 
 
 def render_json_report(full: FullReport) -> str:
     """The report for machines; where a gate was asked its answer, which has a schema of its own."""
+    if full.others:
+        return dump_json(_several((full.report, *full.others)))
     if full.gate is None:
         return render_json(full.report)
     from cce.report.json.gate import render_gate_json  # most reports have no gate
 
-    return render_gate_json(full.gate)
+    return render_gate_json(full.gate, full.warnings)
 
 
 def render_json(report: Report) -> str:
@@ -45,12 +48,7 @@ def _report(report: Report) -> Json:
         "queries": report.n_queries,
         "backends": [_backend(score) for score in report.backends],
     }
-    if report.comparison is not None:
-        fields["compare"] = _comparison(report.comparison)
-    if report.evidence is not None:
-        from cce.report.json.evidence import evidence_record  # most reports have none
-
-        fields["evidence"] = evidence_record(report.evidence)
+    fields |= _differences(report)
     if report.saved is not None:
         fields["saved"] = _saved(report.saved)
     if report.notes:
@@ -61,7 +59,56 @@ def _report(report: Report) -> Json:
         fields["systems"] = report.systems
     if report.figures:
         fields["figures"] = {score.backend: _more_figures(score, report.figures) for score in report.backends}
+    if report.labels is not None:
+        fields["labels"] = {name: _label(label) for name, label in report.labels.items()}
+    if report.made_by is not None:
+        fields["made_by"] = _made_by(report.made_by)
     return fields
+
+
+def _several(reports: Sequence[Report]) -> Json:
+    """Saved reports against one baseline: each has its backend, and its comparison in the order given."""
+    first = reports[0]
+    fields = _report(first._replace(comparison=None, evidence=None, saved=None))
+    pairs = [report.saved for report in reports if report.saved is not None]
+    return {
+        **fields,
+        "backends": [
+            _backend(score) for score in (first.backends[0], *(each.backends[1] for each in reports))
+        ],
+        "comparisons": [
+            {"report": pair.new, **_differences(report)} for pair, report in zip(pairs, reports, strict=True)
+        ],
+        "saved": {
+            "old": pairs[0].old,
+            "new": [pair.new for pair in pairs],
+            "left_out": max(pair.n_left_out for pair in pairs),
+        },
+    }
+
+
+def _differences(report: Report) -> Json:
+    fields: Json = {}
+    if report.comparison is not None:
+        fields["compare"] = _comparison(report.comparison)
+    if report.evidence is not None:
+        from cce.report.json.evidence import evidence_record  # most reports have none
+
+        fields["evidence"] = evidence_record(report.evidence)
+    return fields
+
+
+def _label(label: Label) -> Json:
+    return {"critical": label.critical, "digest": label.digest, "tags": list(label.tags)}
+
+
+def _made_by(made_by: MadeBy) -> Json:
+    return {
+        "cce": made_by.version,
+        "grammars": dict(made_by.grammars),
+        "redact": made_by.redaction,
+        "system": dict(made_by.system),
+    }
 
 
 def _more_figures(score: BackendScore, metrics: Sequence[str]) -> Json:

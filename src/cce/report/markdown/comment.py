@@ -19,12 +19,12 @@ from cce.domain.gate import Level, Reason
 from cce.domain.redaction import Redaction
 from cce.domain.report import SavedPair
 from cce.domain.scores import METRICS
-from cce.numerals import format_score, ordering_key
+from cce.numerals import format_score
 from cce.quoting import counted, one_line, shortened
 from cce.report.catalog import MARKDOWN_MARK
 from cce.report.view.cells import UNDEFINED, first_rank, label, signed, signed_bounds, unsigned
 from cce.report.view.changes import Change, Tone, changes, headline, interval_kind
-from cce.report.view.rows import CaseRow, case_rows, columns, compared_names, has_moved
+from cce.report.view.rows import CaseRow, case_rows, columns, compared_names, has_moved, worst_first
 from cce.report.view.sentences import sentences
 
 # GitHub refuses a comment above 65,536 characters.
@@ -36,7 +36,9 @@ MAX_SENTENCE = 600
 # Room that is kept for the slices and the way to reproduce before the table of cases takes the rest.
 _RESERVED = 2_000
 _ROOM_OF_REASONS = 16_000
+_ROOM_OF_WARNINGS = 8_000
 _ROOM_OF_WORDS = 12_000
+_ROOM_OF_ONE = 8_000  # of several saved reports
 # A colon only where it could make an emoji or a link of what follows.
 _MEANINGFUL = re.compile(r"[&<>|*_`~$@#\[\]\\]|:(?=\S)")
 # Behind each of these comes what keeps an address from being one. `P@k` has no dot behind it and is none.
@@ -58,13 +60,33 @@ _MARKS = {Tone.GOOD: "✅", Tone.CAUTION: "⚠️", Tone.BAD: "❌", Tone.PLAIN:
 
 def render_markdown(full: FullReport) -> str:
     """The report as Markdown, with one final newline; it says what was cut to keep it short."""
-    blocks = [MARKDOWN_MARK, _verdict(full), _means(full)]
-    closing = [block for block in (_in_words(full.report.evidence), _reproduce(full)) if block]
-    room = MAX_CHARACTERS - _RESERVED - _length([*blocks, *closing])
+    if full.others:
+        return _several(full)
+    return "\n\n".join([MARKDOWN_MARK, *_blocks(full, MAX_CHARACTERS - len(MARKDOWN_MARK) - 2)]) + "\n"
+
+
+def _several(full: FullReport) -> str:
+    """Saved reports against one baseline, one after the other in the order given."""
+    reports = (full.report, *full.others)
+    room = max(_ROOM_OF_ONE, MAX_CHARACTERS // len(reports) - 100)
+    alone = [full._replace(report=each, others=(), command=()) for each in reports]
+    blocks = ["\n\n".join(_blocks(each, room)) for each in alone]
+    command = _command(full.command)
+    shown, n_cut = _fitting([MARKDOWN_MARK, *blocks], MAX_CHARACTERS - len(command) - 200)
+    if n_cut:
+        shown.append(f"… and {counted(n_cut, 'more report')}, cut to keep this comment short.")
+    return "\n\n".join(shown) + command + "\n"
+
+
+def _blocks(full: FullReport, limit: int) -> list[str]:
+    """The blocks of one report, within `limit` characters."""
+    blocks = [_verdict(full), _means(full)]
+    closing = [block for block in (_in_words(full.report.evidence, limit // 5), _reproduce(full)) if block]
+    room = limit - _RESERVED - _length([*blocks, *closing])
     blocks += [block for block in (_cases(full, room),) if block]
-    room = MAX_CHARACTERS - _length([*blocks, *closing])
+    room = limit - _length([*blocks, *closing])
     blocks += [block for block in (_slices(full, room),) if block]
-    return "\n\n".join([*blocks, *closing]) + "\n"
+    return [*blocks, *closing]
 
 
 def code(text: str) -> str:
@@ -94,6 +116,8 @@ def _verdict(full: FullReport) -> str:
         lines += ["", prose(head.subtitle)]
     if full.gate is not None:
         lines += ["", *_reasons(full.gate.reasons)]
+    if full.warnings:
+        lines += ["", *_warnings(full.warnings)]
     return "\n".join(lines).rstrip("\n")
 
 
@@ -105,6 +129,11 @@ def _reasons(reasons: Sequence[Reason]) -> list[str]:
 def _reason(reason: Reason) -> str:
     mark = "❌ **block:**" if reason.level is Level.BLOCK else "⚠️ **review:**"
     return f"- {mark} {prose(reason.text)}"
+
+
+def _warnings(warnings: Sequence[str]) -> list[str]:
+    shown, n_cut = _fitting([f"- ❗ **warning:** {prose(each)}" for each in warnings], _ROOM_OF_WARNINGS)
+    return [*shown, f"- … and {n_cut} more warnings, cut to keep this comment short"] if n_cut else shown
 
 
 def _means(full: FullReport) -> str:
@@ -148,7 +177,7 @@ def _cases(full: FullReport, room: int) -> str | None:
         missed = [row for row in rows if row.is_missed]
         title = f"{counted(len(missed), 'case')} without a relevant result"
         return _case_table(title, ("case", "query"), [_case_cells(row) for row in missed], room, n_left=2)
-    moved = sorted(filter(has_moved, rows), key=_worst_first)
+    moved = sorted(filter(has_moved, rows), key=worst_first)
     metrics = [change.metric for change in changes(full)]
     n_left = 2 if full.cases else 1  # saved reports hold no queries
     words = ("case", "query")[:n_left]
@@ -158,13 +187,6 @@ def _cases(full: FullReport, room: int) -> str | None:
         for row in moved
     ]
     return _case_table(f"{counted(len(moved), 'case')} moved", header, cells, room, n_left)
-
-
-def _worst_first(row: CaseRow) -> tuple[int, int]:
-    """The deepest falls first, then the rises, the highest first."""
-    deltas = [ordering_key(delta) for delta in row.deltas.values() if delta is not None]
-    lowest, highest = min(deltas), max(deltas)
-    return (0, lowest) if lowest < 0 else (1, -highest)
 
 
 def _case_cells(row: CaseRow) -> tuple[str, str]:
@@ -219,11 +241,11 @@ def _slice_cells(each: SliceEvidence, metric: str) -> Sequence[str]:
     return *cells, signed(moved.mean_delta), *map(str, (moved.better, moved.worse, moved.tied))
 
 
-def _in_words(evidence: Evidence | None) -> str | None:
+def _in_words(evidence: Evidence | None, room: int) -> str | None:
     if evidence is None or evidence.compare is None:
         return None
     paragraphs = sentences(evidence.compare, evidence.options)
-    items, _ = _fitting([f"- {prose(each)}" for each in paragraphs], _ROOM_OF_WORDS)
+    items, _ = _fitting([f"- {prose(each)}" for each in paragraphs], min(room, _ROOM_OF_WORDS))
     return "\n".join(["<details><summary><b>In words</b></summary>", "", *items, "", "</details>"])
 
 

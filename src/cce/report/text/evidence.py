@@ -14,10 +14,10 @@ from cce.domain.evidence import (
     SliceEvidence,
 )
 from cce.numerals import format_score
-from cce.quoting import counted, one_line
+from cce.quoting import one_line
 from cce.report.text.tables import align
 from cce.report.view.cells import bounds, direction, number, signed, signed_bounds, unsigned
-from cce.report.view.sentences import sentences
+from cce.report.view.sentences import family_of, sentences
 
 _STRIP_WIDTH = 50
 _MAX_STRIP_CASES = 200
@@ -68,7 +68,7 @@ def _comparison_blocks(compare: ComparisonEvidence, options: EvidenceOptions) ->
         ),
     ]
     yield [
-        f"  how sure (two-sided p values; adjusted over {counted(len(compare.metrics), 'metric')})",
+        f"  how sure (two-sided p values; adjusted over {family_of(compare) or '1 metric'})",
         *_table(
             ("metric", "sign p", "flip p", "adjusted p", "flip method"),
             ((name, *_p_cells(each)) for name, each in metrics),

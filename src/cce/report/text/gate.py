@@ -12,10 +12,11 @@ from cce.report.text.tables import align
 _N_SHOWN = 10
 
 
-def render_gate_text(gate: GateReport) -> str:
-    """`GATE: ...`, the reasons in their order, and with a new baseline what moved; one final newline."""
+def render_gate_text(gate: GateReport, warnings: Sequence[str] = ()) -> str:
+    """`GATE: ...`, reasons, warnings, and with a new baseline what moved; one final newline."""
     lines = [f"GATE: {gate.outcome}"]
     lines += [f"  {reason.level + ':':<7} {one_line(reason.text)}" for reason in gate.reasons]
+    lines += [f"  warning: {one_line(warning)}" for warning in warnings]
     if gate.acceptance is not None:
         lines += _acceptance_lines(gate.acceptance, gate.policy.baseline_backend)
     return "\n".join(lines) + "\n"
@@ -31,6 +32,7 @@ def _acceptance_lines(acceptance: Acceptance, backend: str) -> Iterator[str]:
         ("worse", acceptance.worse),
         ("added", acceptance.added),
         ("removed", acceptance.removed),
+        ("relabelled", acceptance.relabelled),
     )
     for name, ids in groups:
         if ids and not acceptance.is_first:

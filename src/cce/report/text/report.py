@@ -32,12 +32,12 @@ _QUERY_WIDTH = 24
 
 
 def render_text_report(full: FullReport) -> str:
-    """The report for a terminal; where a gate was asked its answer."""
+    """The report for a terminal; where a gate was asked its answer, and of several one after the other."""
     if full.gate is None:
-        return render_text(full.report)
+        return "\n".join(map(render_text, (full.report, *full.others)))
     from cce.report.text.gate import render_gate_text  # most reports have no gate
 
-    return render_gate_text(full.gate)
+    return render_gate_text(full.gate, full.warnings)
 
 
 def render_text(report: Report) -> str:

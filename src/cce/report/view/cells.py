@@ -5,17 +5,19 @@ An undefined figure is `n/a`: a mean over no case, the bounds of a single case.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from cce.domain.ranking import Chunk, Location
-from cce.numerals import format_score, format_signed, ordering_key
+from cce.numerals import MICRO, format_score, format_signed, ordering_key
 
 if TYPE_CHECKING:
     from cce.domain.ranking_account import Share
 
 UNDEFINED = "n/a"
 UNKNOWN_KIND = "-"
+_SIX_DECIMALS = r"([+-]?)\b([0-9]+)\.([0-9]{6})\b"  # compiled when a page is first rendered
 LABELS = {"precision_at_k": "P@k", "recall": "recall", "mrr": "MRR", "f1": "F1"}
 
 
@@ -49,6 +51,20 @@ def signed(value: float | None) -> str:
 def number(value: int | None) -> str:
     """A count."""
     return UNDEFINED if value is None else str(value)
+
+
+def brief(text: str) -> str:
+    """`text` with three decimals where it has six: `0.774` for `0.774306`, `<0.001` for `0.000049`."""
+    return re.sub(_SIX_DECIMALS, _three_decimals, text)
+
+
+def _three_decimals(found: re.Match[str]) -> str:
+    sign, whole, decimals = found.groups()
+    micro = int(whole) * MICRO + int(decimals)
+    thousandths = (micro + 500) // 1000
+    if not sign and micro and not thousandths:
+        return "<0.001"  # a p value that is small is not 0
+    return f"{sign}{thousandths // 1000}.{thousandths % 1000:03d}"
 
 
 def bounds(low: float | None, high: float | None) -> str:

@@ -15,6 +15,7 @@ from cce.domain.drilldown import CaseDrilldown
 from cce.domain.full_report import FullReport
 from cce.domain.gate import GateReport, Level, Reason
 from cce.domain.scores import METRICS, BackendScore, CaseScore
+from cce.numerals import ordering_key
 from cce.report.view.cells import direction
 
 T = TypeVar("T")
@@ -88,10 +89,18 @@ def blocking_by_id(gate: GateReport | None) -> Mapping[str | None, Sequence[Reas
     A strict gate refuses for a reason to review as well: no report looks better than the exit code.
     """
     by_id: defaultdict[str | None, list[Reason]] = defaultdict(list)
+    known = set() if gate is None else {case.id for case in gate.fixtures.cases}
     for reason in refusing(gate):
-        for name in reason.case_ids or (None,):
+        # A case that left the set has no row: its reason is about the set.
+        for name in [name for name in reason.case_ids if name in known] or (None,):
             by_id[name].append(reason)
     return by_id
+
+
+def tolerated(gate: GateReport | None) -> list[Reason]:
+    """The reasons that do not refuse the change, in their order: somebody should look at it."""
+    refused = {id(reason) for reason in refusing(gate)}
+    return [] if gate is None else [each for each in gate.reasons if id(each) not in refused]
 
 
 def refusing(gate: GateReport | None) -> list[Reason]:
@@ -104,6 +113,15 @@ def refusing(gate: GateReport | None) -> list[Reason]:
 def has_moved(row: CaseRow) -> bool:
     """Whether any metric differs by what prints as more than 0."""
     return any(direction(delta) for delta in row.deltas.values())
+
+
+def worst_first(row: CaseRow) -> tuple[int, int]:
+    """A sort key: the deepest falls first, then the rises, the highest first; what did not move is last."""
+    deltas = [ordering_key(delta) for delta in row.deltas.values() if delta is not None]
+    lowest, highest = min(deltas, default=0), max(deltas, default=0)
+    if lowest < 0:
+        return 0, lowest
+    return (1, -highest) if highest else (2, 0)
 
 
 def shown_metrics(full: FullReport) -> tuple[str, ...]:

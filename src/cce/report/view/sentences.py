@@ -29,11 +29,19 @@ def _sentences(
     from_to = f"from {one_line(compare.a)} to {one_line(compare.b)}"
     if each.mean_delta is None:
         return f"{metric} is undefined for every case, so there is nothing to compare {from_to}."
-    n_metrics = len(compare.metrics)
-    moved = f"{metric} {_movement(each.mean_delta)} {from_to} ({_on_what(each, n_metrics)})."
-    sure = f"Verdict: {each.verdict}{_how_sure(each, n_metrics, options)}."
-    rest = [*_caveats(each, n_metrics, options), _what_could_be_seen(each, each.mean_delta, options)]
+    family = family_of(compare)
+    moved = f"{metric} {_movement(each.mean_delta)} {from_to} ({_on_what(each, family)})."
+    sure = f"Verdict: {each.verdict}{_how_sure(each, family, options)}."
+    rest = [*_caveats(each, family, options), _what_could_be_seen(each, each.mean_delta, options)]
     return " ".join([moved, sure, *filter(None, rest)])
+
+
+def family_of(compare: ComparisonEvidence) -> str:
+    """What p values were adjusted over: `4 metrics`, or `8 differences` of several reports; empty for one."""
+    if compare.family_size == 1:
+        return ""
+    is_plain = compare.family_size == len(compare.metrics)
+    return counted(compare.family_size, "metric" if is_plain else "difference")
 
 
 def _movement(mean_delta: float) -> str:
@@ -43,9 +51,9 @@ def _movement(mean_delta: float) -> str:
     return f"{'rose' if micro > 0 else 'fell'} by {format_score(abs(mean_delta))} on average"
 
 
-def _on_what(each: DifferenceEvidence, n_metrics: int) -> str:
+def _on_what(each: DifferenceEvidence, family: str) -> str:
     left_out = f", {each.n_undefined} left out as undefined" if each.n_undefined else ""
-    alone = " of this metric alone" if n_metrics > 1 else ""
+    alone = " of this metric alone" if family else ""
     interval = f"95% CI{alone} {signed_bounds(each.ci95_low, each.ci95_high)}; "
     # The bounds that `equivalent` rests on are others; two intervals would be one too many.
     return (
@@ -54,7 +62,7 @@ def _on_what(each: DifferenceEvidence, n_metrics: int) -> str:
     )
 
 
-def _how_sure(each: DifferenceEvidence, n_metrics: int, options: EvidenceOptions) -> str:
+def _how_sure(each: DifferenceEvidence, family: str, options: EvidenceOptions) -> str:
     alpha = f"alpha {format_score(options.alpha)}"
     match each.verdict:
         case Verdict.IDENTICAL:
@@ -71,10 +79,10 @@ def _how_sure(each: DifferenceEvidence, n_metrics: int, options: EvidenceOptions
                 f", the change lies in {signed_bounds(low, high)}, within {format_score(options.min_effect)} "
                 f"of none (one-sided bounds, {alpha}, each with one more case at the worst)"
             )
-    family = f" adjusted over {n_metrics} metrics" if n_metrics > 1 else ""
+    adjusted = f" adjusted over {family}" if family else ""
     wanted = ordering_key(options.min_effect) != 0
     counts = f", changes count from {format_score(options.min_effect)}" if wanted else ""
-    return f", p = {format_score(each.adjusted_p)}{family}, {alpha}{counts}"
+    return f", p = {format_score(each.adjusted_p)}{adjusted}, {alpha}{counts}"
 
 
 def _too_few(each: DifferenceEvidence, options: EvidenceOptions) -> str:
@@ -88,11 +96,11 @@ def _least_p(n: int) -> int:
     return ordering_key(min(1.0, 2.0 ** (1 - n)))
 
 
-def _caveats(each: DifferenceEvidence, n_metrics: int, options: EvidenceOptions) -> Iterator[str]:
+def _caveats(each: DifferenceEvidence, family: str, options: EvidenceOptions) -> Iterator[str]:
     """What qualifies a verdict that rests on a p."""
     if each.verdict not in (Verdict.IMPROVED, Verdict.REGRESSED, Verdict.INCONCLUSIVE):
         return
-    yield _interval_against_p(each, n_metrics, options)
+    yield _interval_against_p(each, family, options)
     if each.verdict is Verdict.INCONCLUSIVE:
         yield _small_change(each, options)
         yield _few_moved(each, options)
@@ -104,7 +112,7 @@ def _caveats(each: DifferenceEvidence, n_metrics: int, options: EvidenceOptions)
         yield _fragility(each)
 
 
-def _interval_against_p(each: DifferenceEvidence, n_metrics: int, options: EvidenceOptions) -> str:
+def _interval_against_p(each: DifferenceEvidence, family: str, options: EvidenceOptions) -> str:
     """Why the interval and the verdict disagree on whether there is a change; empty where they agree."""
     holds_zero = ordering_key(each.ci95_low or 0.0) <= 0 <= ordering_key(each.ci95_high or 0.0)
     is_sure = is_below(each.adjusted_p, options.alpha)
@@ -115,7 +123,7 @@ def _interval_against_p(each: DifferenceEvidence, n_metrics: int, options: Evide
         return f"The interval is one at 0.05 and holds 0; at {at} the change counts."
     if is_below(each.flip_p, options.alpha):
         verb = "count" if abs(each.mean_delta or 0.0) >= options.min_effect else "have a p below alpha"
-        return f"Alone it would {verb}, among {n_metrics} metrics it does not."
+        return f"Alone it would {verb}, among {family} it does not."
     return f"Alone, its p of {format_score(each.flip_p)} is below 0.05, but not below {at}."
 
 

@@ -33,7 +33,7 @@ class TextPlaces:
         self._paths = paths
         self._text_of = text_of
         self._read_path = read_path
-        self._files: dict[str, _FileText | None] = {}
+        self._files: dict[str, _LinedText | None] = {}
 
     def lines_in(self, path: str, text: str, offset: int | None) -> Lines | None:
         """First and last line of `text` in the file; None if it is not there.
@@ -64,13 +64,13 @@ class TextPlaces:
             found = path, *file.lines(start, len(passage))
         return found
 
-    def _file(self, path: str) -> _FileText | None:
+    def _file(self, path: str) -> _LinedText | None:
         if path not in self._files:
-            self._files[path] = _FileText(self._text_of(path)) if path in self._paths else None
+            self._files[path] = _LinedText(self._text_of(path)) if path in self._paths else None
         return self._files[path]
 
 
-class _FileText:
+class _LinedText:
     """One file: its text, and where its lines start."""
 
     def __init__(self, text: str) -> None:

@@ -14,16 +14,25 @@
   const opened = new Map();
   let sorting = { by: "set", sign: 1 };
 
-  const cases = [...body.rows].map((row, position) => ({
-    row,
-    position,
-    id: row.querySelector("b").textContent,
-    text: row.cells[0].textContent.toLowerCase(),
-    tags: [...row.querySelectorAll("i:not(.mark)")].map((each) => each.textContent),
-    isCritical: row.querySelector("i.mark:not(.block)") !== null,
-    isBlocking: row.querySelector("i.block") !== null,
-  }));
+  function caseOf(row, place) {
+    const name = row.querySelector("b");
+    return {
+      row,
+      place,
+      position: Number(row.id.slice("case-".length)),
+      id: name.textContent,
+      address: name.id,
+      text: row.cells[0].textContent.toLowerCase(),
+      tags: [...row.querySelectorAll("i:not(.mark)")].map((each) => each.textContent),
+      isCritical: row.querySelector("i.mark:not(.block)") !== null,
+      isBlocking: row.querySelector("i.block") !== null,
+    };
+  }
+
+  // By their positions in the set; `place` is where the page shows a case at first: those that moved lead.
+  const cases = [...body.rows].map(caseOf).sort((a, b) => a.position - b.position);
   let order = cases;
+  let current = null; // the case that the address names: the one that was opened last
 
   function element(name, className, ...children) {
     const made = document.createElement(name);
@@ -38,6 +47,21 @@
     const size = Math.abs(micro);
     const sign = micro < 0 ? "-" : isSigned ? "+" : "";
     return `${sign}${Math.floor(size / 1e6)}.${String(size % 1e6).padStart(6, "0")}`;
+  }
+
+  /** Three decimals for the eye; whatever shows them has all six as its title. */
+  function brief(micro, isSigned) {
+    if (micro === null || micro === undefined) return "n/a";
+    const size = Math.floor((Math.abs(micro) + 500) / 1000);
+    if (!isSigned && micro > 0 && size === 0) return "<0.001";
+    const sign = micro < 0 ? "-" : isSigned ? "+" : "";
+    return `${sign}${Math.floor(size / 1000)}.${String(size % 1000).padStart(3, "0")}`;
+  }
+
+  function figureCell(className, micro, isSigned) {
+    const cell = element("td", className, brief(micro, isSigned));
+    cell.title = figure(micro, isSigned);
+    return cell;
   }
 
   const rankText = (rank) => (rank === null ? "" : rank === 0 ? "none" : `rank ${rank}`);
@@ -75,6 +99,11 @@
     document.getElementById("nothing").hidden = n > 0;
   }
 
+  function refilter() {
+    filter();
+    writeAddress();
+  }
+
   function showAll() {
     find.value = "";
     show.value = "all";
@@ -83,7 +112,7 @@
   }
 
   function key(each) {
-    if (sorting.by === "set") return each.position;
+    if (sorting.by === "set") return each.place;
     if (sorting.by === "delta") return deltaOf(each.position);
     return data.figures[Number(sorting.by)][shownMetric()][each.position];
   }
@@ -100,7 +129,7 @@
 
   function sort() {
     const compare = sorting.by === "id" ? compareIds : compareKeys;
-    order = [...cases].sort((a, b) => sorting.sign * compare(a, b) || a.position - b.position);
+    order = [...cases].sort((a, b) => sorting.sign * compare(a, b) || a.place - b.place);
     const sorted = document.createDocumentFragment();
     for (const each of order) {
       sorted.append(each.row);
@@ -113,7 +142,7 @@
     }
   }
 
-  /** The first press shows what is worst, the second what is best, the third the order of the set. */
+  /** The first press shows what is worst, the second what is best, the third the order at first. */
   function pressed(by) {
     if (sorting.by !== by) sorting = { by, sign: 1 };
     else if (sorting.sign > 0) sorting = { by, sign: -1 };
@@ -127,12 +156,14 @@
       data.columns.forEach((_, column) => {
         const micro = data.figures[column][chosen][position];
         const cell = row.cells[1 + column];
-        cell.firstChild.nodeValue = figure(micro);
+        cell.firstChild.nodeValue = brief(micro);
+        cell.title = figure(micro);
         cell.className = `v${Math.ceil((micro || 0) / 5e4)}`;
       });
       if (hasDeltas) {
         const cell = row.cells[1 + data.columns.length];
-        cell.textContent = figure(deltaOf(position), true);
+        cell.textContent = brief(deltaOf(position), true);
+        cell.title = figure(deltaOf(position), true);
         cell.className = trend(deltaOf(position));
       }
     }
@@ -150,10 +181,10 @@
     const rows = data.labels.map((name, which) => {
       const row = element("tr", "", element("th", "", name));
       row.cells[0].scope = "row";
-      for (const of of data.figures) row.append(element("td", "num", figure(of[which][position])));
+      for (const of of data.figures) row.append(figureCell("num", of[which][position]));
       if (hasDeltas) {
         const delta = data.deltas[data.metrics[which]][position];
-        row.append(element("td", `num ${trend(delta)}`, figure(delta, true)));
+        row.append(figureCell(`num ${trend(delta)}`, delta, true));
       }
       return row;
     });
@@ -170,41 +201,56 @@
     return element("div", "", title, element("ol", "anchors", ...entries));
   }
 
+  function placeOf([path, first, last, kind]) {
+    const place = first === null ? data.paths[path] : `${data.paths[path]}:${first}-${last}`;
+    return [element("span", "place foreign", place), element("span", "kind foreign", data.kinds[kind])];
+  }
+
+  function openingOf([, , , , opening]) {
+    if (!opening) return [];
+    const text = element("pre", "foreign", opening);
+    text.tabIndex = 0;
+    return [text];
+  }
+
   function hitOf([chunk, score, ...matches], position) {
-    const [path, first, last, kind, opening] = data.chunks[chunk];
-    const head = element(
-      "div",
-      "hit",
-      element("span", "rank", String(position + 1)),
-      element("span", "place foreign", first === null ? data.paths[path] : `${data.paths[path]}:${first}-${last}`),
-      element("span", "kind foreign", data.kinds[kind]),
-    );
+    const found = data.chunks[chunk];
+    const head = element("div", "hit", element("span", "rank", String(position + 1)), ...placeOf(found));
     for (const which of matches) {
       const chip = element("span", "chip yes", `✓ ${which + 1}`);
       chip.title = `matches anchor ${which + 1}`;
       chip.prepend(element("span", "visually-hidden", "matches anchor "));
       head.append(chip);
     }
-    head.append(element("span", "score", figure(score)));
-    const entry = element("li", matches.length ? "match" : "", head);
-    if (opening) {
-      const text = element("pre", "foreign", opening);
-      text.tabIndex = 0;
-      entry.append(text);
-    }
-    return entry;
+    const shown = element("span", "score", brief(score));
+    shown.title = figure(score);
+    head.append(shown);
+    return element("li", matches.length ? "match" : "", head, ...openingOf(found));
   }
 
-  function rankingOf([backend, ...hits], nAnchors) {
-    const touched = new Set(hits.flatMap(([, , ...matches]) => matches));
-    const missed = [...Array(nAnchors).keys()].filter((which) => !touched.has(which));
-    const said = hits.length === 0 ? "no result" : missed.length === 0 ? "all anchors matched" : "missed";
+  /** An anchor that was missed: its text, and the rank at which it would have come. */
+  function missOf([which, rank, chunk, reason], known) {
+    const chip = element("span", "chip no", String(which + 1));
+    chip.prepend(element("span", "visually-hidden", "missed anchor "));
+    const head = element("div", "hit", chip, element("span", "place foreign", known[1][which]));
+    if (rank) head.append(element("span", "would", rank > known[0] ? `would be rank ${rank}` : `rank ${rank} if more are asked`));
+    else if (reason) head.append(element("span", "would foreign", reason));
+    if (chunk < 0) return element("li", "miss", head);
+    const found = data.chunks[chunk];
+    return element("li", "miss", head, element("div", "hit", ...placeOf(found)), ...openingOf(found));
+  }
+
+  function rankingOf([backend, hits, misses], known) {
+    const said = hits.length === 0 ? "no result" : misses.length === 0 ? "all anchors matched" : "missed";
     const title = element("h3", "", element("span", "foreign", data.backends[backend]), " ", element("small", "", said));
     if (hits.length) {
-      for (const which of missed) title.append(" ", element("span", "chip no", String(which + 1)));
+      for (const [which] of misses) title.append(" ", element("span", "chip no", String(which + 1)));
     }
-    if (!hits.length) return element("div", "", title, element("p", "empty", "This backend returned nothing."));
-    return element("div", "", title, element("ol", "hits", ...hits.map(hitOf)));
+    const shown = hits.length
+      ? element("ol", "hits", ...hits.map(hitOf))
+      : element("p", "empty", "This backend returned nothing.");
+    const missed = misses.map((miss) => missOf(miss, known));
+    return element("div", "", title, shown, ...(missed.length ? [element("ul", "hits misses", ...missed)] : []));
   }
 
   function detailOf(position) {
@@ -216,7 +262,7 @@
       if (known[3]) cell.append(element("p", "note foreign", known[3]));
       const title = element("h3", "", "Figures");
       cell.append(element("div", "split", anchorsOf(known), element("div", "", title, figuresOf(position))));
-      cell.append(element("div", "answers", ...known[4].map((ranking) => rankingOf(ranking, known[1].length))));
+      cell.append(element("div", "answers", ...known[4].map((ranking) => rankingOf(ranking, known))));
     }
     const row = element("tr", "detail", cell);
     row.id = `detail-${position}`;
@@ -238,14 +284,79 @@
     each.button.setAttribute("aria-expanded", String(isOpen));
   }
 
-  function openNamed() {
-    const named = /^#case-([0-9]+)$/.exec(location.hash);
-    const each = named && cases[Number(named[1])];
-    if (!each) return;
+  /** Opened by hand: the address follows. */
+  function turn(each, isOpen) {
+    toggle(each, isOpen);
+    if (isOpen) current = each;
+    else if (current === each) current = null;
+    writeAddress();
+  }
+
+  /** Opened from elsewhere: whatever hides it goes, and it comes to the top of the window. */
+  function lead(each) {
     if (each.row.hidden) showAll();
-    toggle(each, true);
-    each.row.scrollIntoView({ block: "start" });
+    turn(each, true);
     each.button.focus({ preventScroll: true });
+    let nLooks = 8;
+    // Rows out of sight are laid out when they come near, so what is above may still grow.
+    (function look() {
+      const { top } = each.row.getBoundingClientRect();
+      if (top < 0 || top > innerHeight / 4) each.row.scrollIntoView({ block: "start", behavior: "instant" });
+      if ((nLooks -= 1) > 0) requestAnimationFrame(look);
+    })();
+  }
+
+  // ---- the address: #case=pin-check, and behind it what is filtered --------------------------
+
+  const controls = { find, show, tag };
+
+  function decoded(text) {
+    try {
+      return decodeURIComponent(text);
+    } catch {
+      return text; // typed by hand
+    }
+  }
+
+  function readAddress() {
+    const found = {};
+    for (const part of location.hash.slice(1).split("&")) {
+      const [, name, value] = /^(case|nth|find|show|tag|metric)=(.*)$/.exec(part) || [];
+      if (name) found[name] = decoded(value);
+    }
+    return found;
+  }
+
+  function writeAddress() {
+    const parts = [];
+    if (current) {
+      const [, nth] = /&nth=([0-9]+)$/.exec(current.address.slice("case=".length + current.id.length)) || [];
+      parts.push(`case=${encodeURIComponent(current.id)}`);
+      if (nth) parts.push(`nth=${nth}`);
+    }
+    for (const [name, control] of Object.entries(controls)) {
+      const standard = name === "show" ? "all" : "";
+      if (control && control.value !== standard) parts.push(`${name}=${encodeURIComponent(control.value)}`);
+    }
+    if (shownMetric() !== 0) parts.push(`metric=${data.metrics[shownMetric()]}`);
+    // A section that the reader went to keeps its address until there is something to say.
+    if (!parts.length && !Object.keys(readAddress()).length) return;
+    history.replaceState(null, "", `#${parts.join("&") || "cases"}`);
+  }
+
+  function followAddress() {
+    const found = readAddress();
+    for (const [name, control] of Object.entries(controls)) {
+      const fits = !control || !control.options || [...control.options].some(({ value }) => value === found[name]);
+      if (control && name in found && fits) control.value = found[name];
+    }
+    const chosen = data.metrics.indexOf(found.metric);
+    if (chosen >= 0) metric.value = String(chosen);
+    if (shownMetric() !== 0 || chosen >= 0) showMetric();
+    filter();
+    const address = `case=${found.case}${found.nth ? `&nth=${found.nth}` : ""}`;
+    const each = "case" in found && cases.find((one) => one.address === address);
+    if (each) lead(each);
   }
 
   // ---- the page comes alive ------------------------------------------------------------------
@@ -256,6 +367,7 @@
     each.button.type = "button";
     each.button.setAttribute("aria-expanded", "false");
     each.button.setAttribute("aria-controls", `detail-${each.position}`);
+    each.button.id = name.id;
     name.replaceWith(each.button);
     each.row.dataset.case = each.position;
     // Roles in words: some browsers forget what a table is once it is laid out as cards.
@@ -278,14 +390,13 @@
     const row = event.target.closest("tr[data-case]");
     if (!row || (event.target.closest("button") === null && String(getSelection()))) return;
     const each = cases[Number(row.dataset.case)];
-    toggle(each, !opened.has(each.position));
+    turn(each, !opened.has(each.position));
   });
   for (const plot of document.querySelectorAll(".plot svg")) {
     plot.addEventListener("click", (event) => {
       const bar = event.target.closest("rect");
       if (!bar) return;
-      history.replaceState(null, "", `#case-${bar.dataset.case}`);
-      openNamed();
+      lead(cases[Number(bar.dataset.case)]);
     });
   }
   const slices = document.getElementById("slice-metric");
@@ -300,15 +411,19 @@
     tools.hidden = false;
     tools.addEventListener("submit", (event) => event.preventDefault());
   }
-  find.addEventListener("input", filter);
-  show.addEventListener("change", filter);
-  if (tag) tag.addEventListener("change", filter);
-  metric.addEventListener("change", showMetric);
-  document.getElementById("clear").addEventListener("click", showAll);
-  addEventListener("hashchange", openNamed);
-  // A browser that comes back to the page keeps what was typed and chosen.
-  if (shownMetric() !== 0) showMetric();
-  else if (find.value || show.value !== "all" || (tag && tag.value)) filter();
-  openNamed();
+  find.addEventListener("input", refilter);
+  show.addEventListener("change", refilter);
+  if (tag) tag.addEventListener("change", refilter);
+  metric.addEventListener("change", () => {
+    showMetric();
+    writeAddress();
+  });
+  document.getElementById("clear").addEventListener("click", () => {
+    showAll();
+    writeAddress();
+  });
+  addEventListener("hashchange", followAddress);
+  // A browser that comes back to the page keeps what was typed and chosen; an address says it anew.
+  followAddress();
   document.documentElement.dataset.ready = "yes";
 })();
