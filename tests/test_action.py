@@ -230,6 +230,12 @@ GATE = {
     "FIXTURES": "",
     "COMPARE": "",
     "STRICT": "false",
+    "BASELINE_REF": "",
+    "BASE": "",
+    "RUN_SYSTEMS": "false",
+    "EVENT": "pull_request",
+    "REPOSITORY": "us/code",
+    "HEAD_REPOSITORY": "us/code",
 }
 
 
@@ -388,6 +394,131 @@ def test_a_path_is_no_command_in_the_log_and_no_option(
     (error,) = obeyed(result.stdout)
     assert error.startswith("::error title=cce relevance::error: ")
     assert set(runner.outputs) == {"verdict", "exit-code", "reports"}
+
+
+@pytest.fixture
+def pull_request(runner: Runner, tmp_path: Path) -> Path:
+    """A checkout in which everything is lost since the base commit, and that was accepted as a baseline."""
+    folder = tmp_path / "checkout"
+    runner.checkout = folder
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "a.py").write_text("def load(path):\n    return path\n")
+    case = '{"id": "load", "query": "load path", "expected": ["a.py@1-2"], "k": 1}'
+    (folder / "set.jsonl").write_text(f'{{"schema": "cce.relevance/v1", "corpus": "src"}}\n{case}\n')
+    policy = 'fixtures = "set.jsonl"\nbackend = "bm25"\nbaseline = "base.json"\n[drop]\nrecall = 0.5\n'
+    (folder / "gate.toml").write_text(f'schema = "cce.gate/v1"\n{policy}')
+    in_git(folder, "init", "-q")
+    in_git(folder, "add", ".")
+    in_git(folder, "commit", "-qm", "without a baseline")
+    accept(folder)
+    in_git(folder, "add", ".")
+    in_git(folder, "commit", "-qm", "with a baseline")
+    (folder / "src" / "a.py").write_text("def nothing():\n    return 0\n")
+    accept(folder)
+    return folder
+
+
+PROGRAM = """\
+import sys
+open("started", "w").close()
+sys.path.insert(0, {source!r})
+from cce.retriever_stub import serve
+serve(lambda query, k: ["a.py"], name="mine", version="1")
+"""
+
+
+@needs_bash
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("given", "verdict", "reason"),
+    [
+        ({"RUN_SYSTEMS": "true"}, "GO", ""),
+        ({}, "INVALID", "add --run-systems if you trust it"),
+        ({"RUN_SYSTEMS": "true", "HEAD_REPOSITORY": "them/fork"}, "INVALID", "comes from another repository"),
+        ({"RUN_SYSTEMS": "true", "HEAD_REPOSITORY": ""}, "INVALID", "comes from another repository"),
+        ({"RUN_SYSTEMS": "true", "EVENT": "pull_request_target"}, "INVALID", "on pull_request_target"),
+        ({"RUN_SYSTEMS": "true", "EVENT": "workflow_run"}, "INVALID", "on workflow_run"),
+        ({"RUN_SYSTEMS": "true", "EVENT": "push", "HEAD_REPOSITORY": ""}, "GO", ""),
+    ],
+)
+def test_a_program_runs_only_where_the_job_says_so_and_never_for_a_fork(
+    runner: Runner,
+    steps: dict[str, Step],
+    pull_request: Path,
+    given: dict[str, str],
+    verdict: str,
+    reason: str,
+) -> None:
+    (pull_request / "search.py").write_text(PROGRAM.format(source=str(ROOT / "src")))
+    table = f"[system.mine]\ncommand = [{json.dumps(sys.executable)}, 'search.py']\n"
+    (pull_request / "systems.toml").write_text(f'schema = "cce.systems/v1"\n{table}')
+    policy = pull_request / "gate.toml"
+    policy.write_text(
+        'systems = "systems.toml"\n' + policy.read_text().replace('backend = "bm25"', 'backend = "mine"')
+    )
+    accept(pull_request, "--run-systems")
+    (pull_request / "started").unlink()
+    result = runner.run(steps["Measure"], **{**GATE, "POLICY": "gate.toml", "BASELINE_REF": "none", **given})
+    assert runner.outputs["verdict"] == verdict
+    assert reason in result.stdout
+    assert (pull_request / "started").exists() == (verdict == "GO")
+
+
+def accept(folder: Path, *arguments: str) -> None:
+    command = (sys.executable, "-m", "cce", "gate", "gate.toml", "--accept", *arguments)
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+
+
+def in_git(folder: Path, *arguments: str) -> str:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+    done = subprocess.run(
+        ("git", *identity, *arguments), cwd=folder, check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+@needs_bash
+@pytest.mark.process
+def test_the_baseline_of_the_base_decides_about_a_pull_request(
+    runner: Runner, steps: dict[str, Step], pull_request: Path
+) -> None:
+    gate = {**GATE, "POLICY": "gate.toml"}
+    base = in_git(pull_request, "rev-parse", "HEAD")
+    for given, verdict in (
+        ({}, "GO"),
+        ({"BASE": base}, "BLOCK"),
+        ({"BASE": base, "BASELINE_REF": "none"}, "GO"),
+        ({"BASELINE_REF": "HEAD"}, "BLOCK"),
+    ):
+        runner.run(steps["Measure"], **{**gate, **given})
+        assert runner.outputs["verdict"] == verdict, given
+
+
+@needs_bash
+@pytest.mark.process
+def test_a_base_without_a_baseline_leaves_that_of_the_pull_request(
+    runner: Runner, steps: dict[str, Step], pull_request: Path
+) -> None:
+    gate, first = {**GATE, "POLICY": "gate.toml"}, in_git(pull_request, "rev-parse", "HEAD~1")
+    result = runner.run(steps["Measure"], **{**gate, "BASE": first})
+    assert runner.outputs["verdict"] == "GO"
+    assert "::warning title=cce relevance::the base of the pull request has no baseline yet" in result.stdout
+    # A commit that somebody named has to have one.
+    runner.run(steps["Measure"], **{**gate, "BASELINE_REF": first})
+    assert runner.outputs["verdict"] == "INVALID"
+
+
+@needs_bash
+@pytest.mark.process
+def test_a_base_that_is_not_here_is_told_with_the_way_out(
+    runner: Runner, steps: dict[str, Step], pull_request: Path
+) -> None:
+    result = runner.run(steps["Measure"], **{**GATE, "POLICY": "gate.toml", "BASE": "1" * 40})
+    assert runner.outputs["verdict"] == "INVALID"
+    assert (
+        "::warning title=cce relevance::the base of the pull request is not here: check out with"
+        in result.stdout
+    )
 
 
 @needs_bash

@@ -512,6 +512,8 @@ def test_every_rule_has_a_name_for_machines() -> None:
         "labels-unmatched",
         "tags-changed",
         "not-critical",
+        "failed-cases",
+        "other-corpus",
         "cannot-tell",
     ]
 

@@ -71,6 +71,7 @@ def test_what_is_not_in_a_digest(same: Mapping[str, Any]) -> None:
         {"query": "load"},
         {"k": 5},
         {"grades": {}},
+        {"scope": "current"},
         {"anchors": LOAD.anchors[:1]},
         {"anchors": (*LOAD.anchors, LOAD.anchors[0])},  # repeats stay
         {"anchors": tuple(map(parse_anchor, ("b.py", "a.py@3-10")))},
@@ -559,3 +560,73 @@ def test_a_report_says_what_its_cases_were_labelled_with(
     assert "labels" not in json.loads(capsys.readouterr().out)
     assert main(["relevance", "set.jsonl", "--labels"]) == 2
     assert "add --json" in capsys.readouterr().err
+
+
+# Saved reports that say how their cases were labelled.
+
+
+@pytest.fixture
+def saved(exam: Exam, capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
+    def save(name: str) -> None:
+        exam.save()
+        assert (
+            main(["relevance", "set.jsonl", "--backend", "bm25", "--labels", "--report", f"json={name}"]) == 0
+        )
+        capsys.readouterr()
+
+    return save
+
+
+def test_compare_pairs_by_labels(
+    exam: Exam, saved: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved("old.json")
+    exam.cases[0]["id"] = "fresh"
+    saved("new.json")
+    assert main(["compare", "old.json", "new.json"]) == 0
+    out, err = capsys.readouterr()
+    assert "24" in out
+    assert err == "warning: new.json: 1 case renamed (case00 is now fresh)\n"
+
+
+def test_compare_refuses_changed_labels_and_common_leaves_them_out(
+    exam: Exam, saved: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved("old.json")
+    for case in exam.cases[:2]:
+        case["expected"] = ["case20.py"]
+    saved("new.json")
+    assert main(["compare", "old.json", "new.json"]) == 2
+    assert capsys.readouterr().err == (
+        "error: the labels of 2 cases changed from old.json to new.json: 'case00', 'case01'; "
+        "compare reports of the same labels, or give --common for the others\n"
+    )
+    assert main(["compare", "old.json", "new.json", "--common", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert (json.loads(out)["queries"], json.loads(out)["saved"]["left_out"]) == (22, 2)
+    assert err == "warning: new.json: labels changed for 2 cases (case00, case01), left out here\n"
+
+
+def test_compare_refuses_reports_without_a_case_of_the_same_labels(
+    exam: Exam, saved: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved("old.json")
+    for case in exam.cases:
+        case["k"] = 4
+    saved("new.json")
+    assert main(["compare", "old.json", "new.json", "--common"]) == 2
+    assert "no other case is in both" in capsys.readouterr().err
+
+
+def test_an_id_that_went_to_another_case_is_never_compared_with_itself(
+    exam: Exam, saved: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved("old.json")
+    first = exam.cases[0]
+    exam.cases[0] = {**first, "k": 9}
+    exam.cases.append({**first, "id": "moved"})
+    saved("new.json")
+    assert main(["compare", "old.json", "new.json", "--common", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["queries"] == 24
+    assert main(["compare", "old.json", "new.json"]) == 2
+    assert "the labels of 1 case changed from old.json to new.json: 'case00'" in capsys.readouterr().err

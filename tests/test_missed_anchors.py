@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -17,7 +18,9 @@ from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems.catalogue import Catalogue
 from cce.retrieval.systems.opening import open_system
 from cce.usecases.drilldown import drill_into
+from conftest import Run
 from corpora import index_chunks, make_chunk
+from trees import plant
 
 
 def set_of(*expected: str, k: int = 1, query: str = "alpha", **more: str) -> FixtureSet:
@@ -106,3 +109,22 @@ def test_every_backend_of_ours_gives_ranks(name: str) -> None:
     assert reason is None
     assert rank is not None
     assert ranked[rank - 1].chunk.file_path == "3.txt"
+
+
+@pytest.mark.process
+def test_the_page_of_a_command_has_the_ranks(tmp_path: Path, run_cce: Run) -> None:
+    files = {f"src/{n}.txt": "alpha" + " x" * n for n in range(5)}
+    case = {"id": "c", "query": "alpha", "expected": ["3.txt", "gone.txt"], "k": 2}
+    plant(tmp_path, {**files, "set.jsonl": json.dumps(case)})
+    options = ("--dir", "src", "--backend", "bm25", "--report", "html=page.html")
+    assert run_cce("relevance", "set.jsonl", *options, cwd=tmp_path).returncode == 0
+    page = (tmp_path / "page.html").read_text("utf-8")
+    data = json.loads(page.partition('id="payload">')[2].partition("</script>")[0])
+    ((_, hits, misses),) = data["cases"][0][4]
+    assert len(hits) == 2
+    assert [(which, rank, reason) for which, rank, _, reason in misses] == [
+        (0, 4, 0),
+        (1, 0, "matches nothing in the index"),
+    ]
+    path, first, last, _, opening = data["chunks"][misses[0][2]]
+    assert (data["paths"][path], first, last, opening) == ("3.txt", 1, 1, "alpha x x x")

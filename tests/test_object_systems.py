@@ -122,7 +122,7 @@ def test_an_object_that_takes_a_scope_gets_it() -> None:
     assert seen == [None]
 
 
-def failing(exc: Exception) -> Callable[..., Any]:
+def failing(exc: BaseException) -> Callable[..., Any]:
     def ask(query: str, k: int) -> Any:
         raise exc
 
@@ -134,12 +134,22 @@ def failing(exc: Exception) -> Callable[..., Any]:
     [
         (failing(ConnectionRefusedError("Connection refused")), "ConnectionRefusedError: Connection refused"),
         (failing(KeyError()), "KeyError"),
+        (failing(SystemExit(0)), "SystemExit: 0"),
         (lambda query, k: None, "TypeError: returned a NoneType, not a list of documents"),
         (lambda query, k: "a.py", "TypeError: returned a str, not a list of documents"),
     ],
 )
 def test_what_an_object_raises_is_the_failure_of_its_question(made: Any, fault: str) -> None:
     assert asked(made) == FailedAnswer(fault)
+
+
+def test_what_an_object_prints_never_mixes_with_the_report(capsys: pytest.CaptureFixture[str]) -> None:
+    def ask(query: str, k: int) -> Any:
+        print(query)  # noqa: T201
+        return ["a.py"]
+
+    assert asked(ask) == (OutsideResult("a.py"),)
+    assert capsys.readouterr() == ("", "load it\n")
 
 
 @pytest.mark.parametrize(

@@ -109,9 +109,13 @@ def test_a_fault_of_the_run_leaves_no_worker_that_is_still_at_work(tmp_path: Pat
 
 
 @posix_only
-@pytest.mark.parametrize("options", [["5"], ["5", "--spawn"]], ids=["as here", "spawned"])
-def test_five_kills_leave_nothing(root: Path, options: list[str]) -> None:
-    command = [sys.executable, str(root / "eval" / "hardening" / "kills.py"), *options]
+@pytest.mark.parametrize(
+    ("script", "options"),
+    [("kills.py", []), ("kills.py", ["--spawn"]), ("systems.py", [])],
+    ids=["as here", "spawned", "programs that rank"],
+)
+def test_five_kills_leave_nothing(root: Path, script: str, options: list[str]) -> None:
+    command = [sys.executable, str(root / "eval" / "hardening" / script), "5", *options]
     result = subprocess.run(command, capture_output=True, timeout=300, check=False)
     assert result.stderr == b""
     counts = json.loads(result.stdout)

@@ -27,21 +27,17 @@ class Project:
         (folder / "corpus" / "a.py").write_text(
             "def late_fee():\n    return 1\n\n\ndef pin():\n    return 2\n"
         )
-        self.write_set("late_fee", "pin")
+        cases = [
+            {"id": "fee", "query": "late_fee", "expected": ["a.py@1-2"], "k": 1},
+            {"id": "pin", "query": "pin", "expected": ["a.py@5-6"], "k": 1},
+        ]
+        lines = [{"schema": "cce.relevance/v1", "corpus": "corpus"}, *cases]
+        (folder / "set.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
         (folder / "gate.toml").write_text(POLICY)
         (folder / "tests").mkdir()
         (folder / "tests" / "test_own.py").write_text(TEST)
         (folder / "pyproject.toml").write_text('[project]\nname = "other"\n')
         self.cce("gate", "gate.toml", "--accept")
-
-    def write_set(self, *queries: str) -> None:
-        anchors = ["a.py@1-2", "a.py@5-6"]
-        cases = [
-            {"id": f"case-{n}", "query": query, "expected": [anchor], "k": 1}
-            for n, (query, anchor) in enumerate(zip(queries, anchors, strict=True), start=1)
-        ]
-        lines = [{"schema": "cce.relevance/v1", "corpus": "corpus"}, *cases]
-        (self.folder / "set.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
     def configure(self, text: str) -> None:
         (self.folder / "pytest.ini").write_text(f"[pytest]\n{text}\n")
@@ -104,7 +100,8 @@ def test_nothing_else_is_collected(project: Project) -> None:
 def test_a_refused_policy_fails_with_its_reasons_and_no_traceback(project: Project) -> None:
     project.configure("cce_policies = gate.toml")
     (project.folder / "gate.toml").write_text(POLICY + "[floor]\nrecall = 0.9\n[drop]\nmrr = 0.1\n")
-    project.write_set("late_fee", "late_fee")
+    file = project.folder / "corpus" / "a.py"
+    file.write_text(file.read_text().replace("pin", "secret"))  # the second query finds nothing any more
     code, out = project.pytest("gate.toml")
     assert code == 1
     assert "gate.toml: BLOCK\nblock: recall 0.500000 is below its floor 0.900000" in out

@@ -274,3 +274,10 @@ def test_the_changelog_begins_with_the_version_of_the_package() -> None:
     )
     assert newest is not None
     assert newest[1] == __version__
+
+
+def test_each_retriever_of_your_own_takes_fewer_than_25_lines() -> None:
+    text = (ROOT / "eval" / "retriever.md").read_text("utf-8")
+    written = re.findall(r"^cat >(\S+) <<'END'\n(.*?)^END$", text, re.MULTILINE | re.DOTALL)
+    assert {"mine.jsonl", "mine.run", "my_search.py", "my_service.py"} <= {file for file, _ in written}
+    assert [file for file, body in written if len(body.splitlines()) >= 25] == []

@@ -119,6 +119,13 @@ def test_grades_pins_and_traces_follow_the_anchor(tmp_path: Path) -> None:
     assert list(json.loads(bench.set.read_bytes())["traces"]) == ["a.py@7-9"]
 
 
+def test_an_irrelevant_place_of_the_same_name_follows_too(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, {"a.py": OTHER + READ}, "a.py@4-6", irrelevant=["a.py", "a.py@4-6"])
+    bench.edit(a_py=WRITE + OTHER + READ)
+    bench.reanchor()
+    assert [place.text for place in bench.case().irrelevant] == ["a.py", "a.py@7-9"]
+
+
 def test_an_anchor_that_stands_twice_is_rewritten_twice(tmp_path: Path) -> None:
     bench = Bench(tmp_path, {"a.py": OTHER + READ}, "a.py@4-6", "a.py@4-6")
     bench.edit(a_py=WRITE + OTHER + READ)

@@ -21,7 +21,7 @@ import urllib3.util  # noqa: F401 - it opens a socket once, when it is imported
 from cce.domain.outside import FailedAnswer, OutsideResult, Question
 from cce.domain.systems import Service
 from cce.errors import OutsideSystemError
-from cce.retrieval.external.addresses import ServiceUrl, checked_address, filled_headers, parse_url
+from cce.retrieval.external.addresses import ServiceUrl, checked_addresses, filled_headers, parse_url
 from cce.retrieval.external.service import ServiceSystem
 
 HELLO = {
@@ -178,6 +178,45 @@ def test_a_slow_answer_and_one_that_trickles_end_at_the_time_limit() -> None:
 
 
 @pytest.mark.process
+def test_headers_that_trickle_end_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def trickle(request: _Requests, *_: object) -> None:
+        try:
+            request.wfile.write(b"HTTP/1.1 200 OK\r\n")
+            for number in range(60):
+                request.wfile.write(b"X-%d: 1\r\n" % number)
+                time.sleep(0.05)
+        except OSError:  # the client gave up
+            return
+
+    with serving() as server:
+        system = ServiceSystem("mine", service_at(server, timeout=0.2))
+        assert system.hello.name == "fake"
+        monkeypatch.setattr(_Requests, "_send", trickle)
+        with pytest.raises(OutsideSystemError, match=r"gave no whole answer within 0\.2 s per query"):
+            list(system.answer(QUESTIONS))
+
+
+@pytest.mark.process
+def test_a_host_with_several_addresses_is_called_at_the_first_that_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    real = socket.getaddrinfo
+
+    def two(host: str, port: int, *rest: Any, **more: Any) -> Any:
+        if host == "search.example":  # nobody listens at the first
+            return [(0, 0, 0, "", ("127.0.0.2", port)), (0, 0, 0, "", ("127.0.0.1", port))]
+        return real(host, port, *rest, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", two)
+    with serving() as server:
+        url = f"http://search.example:{server.server_address[1]}"
+        system = ServiceSystem("mine", Service(url, "", retries=0, timeout=5.0))
+        assert len(list(system.answer(QUESTIONS))) == 2
+        system.close()
+        assert server.headers[0]["Host"] == url.removeprefix("http://")
+
+
+@pytest.mark.process
 def test_a_refused_connection_says_so() -> None:
     with serving() as server:
         service = service_at(server)
@@ -284,18 +323,18 @@ def test_addresses_that_nobody_should_call_are_refused_after_resolving(
 ) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(0, 0, 0, "", (address, 80))])
     with pytest.raises(OutsideSystemError, match=fault):
-        checked_address(ServiceUrl("http", "search.example", 80, ""), is_ci=False, hosts=())
+        checked_addresses(ServiceUrl("http", "search.example", 80, ""), is_ci=False, hosts=())
 
 
 def test_ci_calls_only_this_machine_and_the_hosts_that_are_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(0, 0, 0, "", ("192.0.2.7", 80))])
     url = ServiceUrl("http", "search.example", 80, "")
-    assert checked_address(url, is_ci=False, hosts=()) == "192.0.2.7"
-    assert checked_address(url, is_ci=True, hosts=("search.example",)) == "192.0.2.7"
+    assert checked_addresses(url, is_ci=False, hosts=()) == ("192.0.2.7",)
+    assert checked_addresses(url, is_ci=True, hosts=("search.example",)) == ("192.0.2.7",)
     with pytest.raises(OutsideSystemError, match=r"add --allow-host search\.example"):
-        checked_address(url, is_ci=True, hosts=("other.example",))
+        checked_addresses(url, is_ci=True, hosts=("other.example",))
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: [(0, 0, 0, "", ("127.0.0.1", 80))])
-    assert checked_address(url, is_ci=True, hosts=()) == "127.0.0.1"
+    assert checked_addresses(url, is_ci=True, hosts=()) == ("127.0.0.1",)
 
 
 @pytest.mark.parametrize(
@@ -303,6 +342,7 @@ def test_ci_calls_only_this_machine_and_the_hosts_that_are_allowed(monkeypatch: 
     [
         ({"Authorization": "Bearer ${env:CCE_TEST_UNSET}"}, "the variable CCE_TEST_UNSET is not set"),
         ({"X-A": "${env:CCE_TEST_LINES}"}, "the variable CCE_TEST_LINES holds a line end"),
+        ({"X-A": "${env:GITHUB_TOKEN}"}, "GITHUB_TOKEN belongs to the CI and reaches no system"),
         ({"X-A": "a\r\nB: c"}, "holds a line end"),
         ({"X A": "a"}, "is no name of a header"),
         ({"Authorization": "token=ghp_" + "a" * 36}, "holds what looks like a secret"),
@@ -313,5 +353,6 @@ def test_a_header_that_cannot_be_sent_or_should_not_be_committed_is_refused(
     monkeypatch: pytest.MonkeyPatch, headers: dict[str, str], fault: str
 ) -> None:
     monkeypatch.setenv("CCE_TEST_LINES", "a\nb")
+    monkeypatch.setenv("GITHUB_TOKEN", "abcdefgh")
     with pytest.raises(OutsideSystemError, match=fault):
         filled_headers(headers)

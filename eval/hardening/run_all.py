@@ -45,6 +45,7 @@ SCRIPTS = (
     Script("fuzz.py", ("--tries", "2800"), ("--tries", "140")),
     Script("kills.py", ("50",), ("10",)),
     Script("interrupts.py", ("200",), ("24",)),
+    Script("systems.py", ("50",), ("10",)),
     Script("redaction.py", (), ("--bytes", "20000")),
     Script("small_files.py", (), ("--kilobytes", "15")),
 )

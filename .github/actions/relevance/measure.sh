@@ -31,16 +31,56 @@ else
   exit 2
 fi
 
-code=0
-"${command[@]}" \
-  --report "github=$annotations" \
-  --report "text=$reports/report.txt" \
-  --report "json=$reports/report.json" \
-  --report "markdown=$reports/comment.md" \
-  --report "html=$reports/report.html" \
-  --report "junit=$reports/junit.xml" \
-  -- "$POLICY$FIXTURES" \
-  >"$RUNNER_TEMP/cce-relevance-output" 2>"$messages" || code=$?
+# Programs of a stranger's pull request must not run where secrets or a token that writes may be. Only the input
+# says so: a variable of the job would speak for every pull request.
+unset CCE_RUN_SYSTEMS
+forbidden=""
+if [[ "$RUN_SYSTEMS" == "true" ]]; then
+  if [[ "$EVENT" == "pull_request_target" || "$EVENT" == "workflow_run" ]]; then
+    forbidden="run-systems: on $EVENT the job has rights that programs of a pull request must not get"
+  elif [[ "$EVENT" == pull_request* && "$HEAD_REPOSITORY" != "$REPOSITORY" ]]; then
+    forbidden="run-systems: this pull request comes from another repository, whose programs do not run here"
+  elif [[ -n "$POLICY" ]]; then
+    command+=(--run-systems)
+  fi
+fi
+
+measure() {
+  code=0
+  if [[ -n "$forbidden" ]]; then
+    echo "error: $forbidden" >"$messages"
+    code=2
+    return
+  fi
+  "${command[@]}" "$@" \
+    --report "github=$annotations" \
+    --report "text=$reports/report.txt" \
+    --report "json=$reports/report.json" \
+    --report "markdown=$reports/comment.md" \
+    --report "html=$reports/report.html" \
+    --report "junit=$reports/junit.xml" \
+    -- "$POLICY$FIXTURES" \
+    >"$RUNNER_TEMP/cce-relevance-output" 2>"$messages" || code=$?
+}
+
+# A baseline that is accepted in a pull request must not decide about it: that of its base does.
+ref="$BASELINE_REF"
+if [[ -z "$ref" && -n "$BASE" ]]; then
+  ref="$BASE"
+  # Public repositories, and checkouts that keep their credentials, can still get it.
+  git cat-file -e "$BASE^{commit}" 2>/dev/null ||
+    GIT_TERMINAL_PROMPT=0 git fetch --quiet --no-tags --depth=1 origin "$BASE" 2>/dev/null ||
+    echo "::warning title=cce relevance::the base of the pull request is not here: check out with fetch-depth 2"
+fi
+if [[ -z "$POLICY" || -z "$ref" || "$ref" == none ]]; then
+  measure
+else
+  measure "--baseline-ref=$ref"
+  if ((code == 2)) && [[ -z "$BASELINE_REF" ]] && grep -q '^error: .* that commit has no such file' "$messages"; then
+    echo "::warning title=cce relevance::the base of the pull request has no baseline yet, so the one in it counts"
+    measure
+  fi
+fi
 
 # The verdict, if all reports are there and say what the exit code says. Python ends with 1 by itself, too:
 # only a whole report makes 1 a refusal.

@@ -100,7 +100,7 @@ def command(
             "--backend and --compare exclude each other: --compare scores the two backends it names"
         )
     from cce.domain.full_report import FullReport
-    from cce.report.catalog import RENDERERS, WITH_DRILLDOWN
+    from cce.report.catalog import RENDERERS, WITH_DRILLDOWN, WITH_MISSES
     from cce.usecases.corpora import corpus_directories
     from cce.usecases.evaluate import Plan, evaluate
     from cce.usecases.systems import input_files, open_catalogue
@@ -126,11 +126,12 @@ def command(
         has_labels,
     )
     has_drilldown = any(file.format in WITH_DRILLDOWN for file in files)
+    has_misses = any(file.format in WITH_MISSES for file in files)
     inputs = {"fixture set": fixtures, "store": corpus.store, **input_files(catalogue)}
     require_apart(files, inputs, lambda: corpus_directories(corpus, fixtures))
     records = record_files(systems.records, inputs, lambda: corpus_directories(corpus, fixtures))
     with Progress() as progress:
-        evaluation = evaluate(plan, progress, has_drilldown=has_drilldown)
+        evaluation = evaluate(plan, progress, has_drilldown=has_drilldown, has_misses=has_misses)
     for notice in evaluation.notices:
         warn(notice)
     full = FullReport(evaluation.report, fixtures, evaluation.cases, command=typed_command())

@@ -36,7 +36,8 @@ class GatePolicy:
     """What a policy file asks for; paths as written there, relative to the folder of `path`.
 
     `directory` or `store` stands in for the corpus that the set names; `baseline_backend` is the one
-    of the baseline that `backend` is held against. `slices` maps tags to limits on their cases alone.
+    of the baseline that `backend` is held against. `systems` is a file of further systems. `slices` maps tags
+    to limits on their cases alone.
     `review_p` is the largest p of a sign test at which more worse than better cases are to review, `labels`
     what changed, removed, stale and unmatched labels lead to.
     """
@@ -48,6 +49,7 @@ class GatePolicy:
     baseline_backend: str
     directory: str | None = None
     store: str | None = None
+    systems: str | None = None
     critical: tuple[str, ...] = ()
     limits: Limits = Limits()
     evidence: EvidenceOptions | None = None
@@ -83,6 +85,8 @@ class Rule(StrEnum):
     LABELS_UNMATCHED = "labels-unmatched"
     TAGS_CHANGED = "tags-changed"
     NOT_CRITICAL = "not-critical"
+    FAILED_CASES = "failed-cases"
+    OTHER_CORPUS = "other-corpus"
     CANNOT_TELL = "cannot-tell"
 
 

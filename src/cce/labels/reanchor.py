@@ -112,7 +112,8 @@ def _without_collisions(case: Case, moves: Sequence[AnchorMove]) -> Iterator[Anc
 def _rewritten(line: bytes, made: Mapping[str, str], table: LineTable) -> bytes:
     """`line` with the anchors in `made` replaced wherever the case uses them."""
     values = object_values(line)
-    changes: dict[str, bytes | None] = {"expected": update_array(values["expected"], _replacer(made))}
+    arrays = [key for key in ("expected", "irrelevant") if key in values]
+    changes: dict[str, bytes | None] = {key: update_array(values[key], _replacer(made)) for key in arrays}
     for key in _KEYED_BY_ANCHOR:
         if key in values:
             # A leftover entry under the new name would clash with the renamed one.

@@ -30,11 +30,13 @@ class Format(NamedTuple):
     function     `module:function`, a Renderer; imported when called, so that text needs no template engine
     mark         how its files begin; no two formats have one that matches the same text
     shows_cases  whether it shows queries or results, and so needs the drill-down of every case
+    shows_misses whether it shows the ranks that missed anchors would have had, which takes more rankings
     """
 
     function: str
     mark: Mark
     shows_cases: bool = False
+    shows_misses: bool = False
 
     def render(self, full: FullReport) -> str:
         """The report in this format, with one final newline."""
@@ -61,6 +63,7 @@ FORMATS: Mapping[str, Format] = {
         b'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         b'<meta name="generator" content="' + GENERATOR.encode() + b'">',
         shows_cases=True,
+        shows_misses=True,
     ),
     "junit": Format(
         "cce.report.ci.junit:render_junit",
@@ -75,3 +78,4 @@ FORMATS: Mapping[str, Format] = {
 RENDERERS: Mapping[str, Renderer] = {name: each.render for name, each in FORMATS.items()}
 MARKS: Mapping[str, Mark] = {name: each.mark for name, each in FORMATS.items()}
 WITH_DRILLDOWN = frozenset(name for name, each in FORMATS.items() if each.shows_cases)
+WITH_MISSES = frozenset(name for name, each in FORMATS.items() if each.shows_misses)

@@ -16,6 +16,7 @@ from cce.measurement.evidence.gathering import gather_against
 from cce.measurement.fixtures.reading import read_fixture_set
 from cce.measurement.reports.pairing import backend_called, choose_backends, pair_all
 from cce.measurement.reports.reading import SavedReport, edited_means, read_saved_report
+from cce.measurement.reports.relabelling import under_old_ids
 from cce.quoting import counted, listed, on_one_line, quoted
 
 _N_SHOWN = 5
@@ -43,12 +44,17 @@ def compare_saved(plan: PairingPlan) -> tuple[Report, ...]:
     p values are adjusted over all of them. Raises CceError if the reports cannot be read or paired.
     """
     old, *news = (read_saved_report(path) for path in (plan.old, plan.new, *plan.more))
-    chosen, others = _chosen(plan, old, news)
+    chosen, named = _chosen(plan, old, news)
+    aligned = [
+        under_old_ids((old, new), (chosen, score), only_shared=plan.only_shared)
+        for new, score in zip(news, named, strict=True)
+    ]
+    others = [score for score, _ in aligned]
     a, bs, n_left_out = pair_all(chosen, others, only_shared=plan.only_shared)
     # Once cases are left out the means are made anew, and those in the files no longer matter.
     notices = [
-        (*edited_means(plan.old, a), *edited_means(new.path, b), *_other_redaction(old, new))
-        for new, b in zip(news, bs, strict=True)
+        (*edited_means(plan.old, a), *edited_means(new.path, b), *_other_redaction(old, new), *said)
+        for new, b, (_, said) in zip(news, bs, aligned, strict=True)
     ]
     a = a._replace(backend=f"old:{a.backend}")
     sides = [f"new{number}" for number in range(1, len(bs) + 1)] if len(bs) > 1 else ["new"]

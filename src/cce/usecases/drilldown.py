@@ -39,11 +39,15 @@ def drill_into(
     fixtures: FixtureSet,
     rankings: Mapping[str, Sequence[Ranking]],
     index: Index | None,
-    catalogue: Catalogue,
+    catalogue: Catalogue | None,
 ) -> tuple[CaseDrilldown, ...]:
-    """One entry per case, in case order; `index` is None where there is no corpus. Raises CceError."""
+    """One entry per case, in case order; raises CceError.
+
+    index      None where there is no corpus
+    catalogue  what is asked again for missed anchors; None to find nothing of them
+    """
     view = location_view(index) if _has_locations(rankings) else None
-    if index is None:
+    if index is None or catalogue is None:
         return drill_down(fixtures.cases, rankings, view)
     return drill_down(fixtures.cases, rankings, view, _MissedAnchors(index, catalogue, rankings).find)
 

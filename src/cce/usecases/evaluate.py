@@ -106,10 +106,13 @@ class Evaluation(NamedTuple):
     directory: str | None = None
 
 
-def evaluate(plan: Plan, progress: ProgressCallback, *, has_drilldown: bool = False) -> Evaluation:
+def evaluate(
+    plan: Plan, progress: ProgressCallback, *, has_drilldown: bool = False, has_misses: bool = False
+) -> Evaluation:
     """Carry out `plan`; raises CceError if it cannot be measured.
 
-    With `has_drilldown` the cases come with text of the corpus, and a notice counts likely secrets.
+    With `has_drilldown` the cases come with text of the corpus, and a notice counts likely secrets; with
+    `has_misses` also with the ranks that missed anchors would have had.
     """
     fixtures = read_fixture_set(plan.fixtures)
     labels = _labels(fixtures) if plan.has_labels else None
@@ -124,7 +127,7 @@ def evaluate(plan: Plan, progress: ProgressCallback, *, has_drilldown: bool = Fa
     from cce.usecases.drilldown import drill_into  # text and JSON reports have none
 
     index = None if indexed is None else indexed.index
-    cases = drill_into(fixtures, measurement.rankings, index, plan.catalogue)
+    cases = drill_into(fixtures, measurement.rankings, index, plan.catalogue if has_misses else None)
     secrets = () if indexed is None else likely_secrets(indexed)
     return Evaluation(report, cases, (*notices, *secrets), directory)
 

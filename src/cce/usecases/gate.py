@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from cce.domain.case import FixtureSet
 from cce.domain.evidence import Evidence, EvidenceOptions, Verdict
 from cce.domain.full_report import FullReport
-from cce.domain.gate import Acceptance, DoubtfulLabels, GatePolicy, GateReport
+from cce.domain.gate import Acceptance, DoubtfulLabels, GatePolicy, GateReport, Level, Reason, Rule
 from cce.domain.labels import Labels, MadeBy
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
+from cce.domain.systems import RunFile
 from cce.errors import ReportError
 from cce.measurement.evidence.comparison import compare
 from cce.measurement.evidence.gathering import gather_evidence
@@ -40,12 +41,12 @@ from cce.measurement.gate.rules import judge_gate, named_metrics, weighed_metric
 from cce.measurement.matching.ideals import IndexedChunks
 from cce.measurement.reports.reading import SavedReport, edited_means, parse_saved_report, read_saved_report
 from cce.measurement.scoring import select_cases
-from cce.quoting import on_one_line
+from cce.quoting import counted, on_one_line
 from cce.registry import unknown_name
 from cce.report.json.report_v2 import render_json
-from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.corpus.membership import notices_of_read
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
+from cce.retrieval.systems.catalogue import Catalogue
 from cce.usecases.corpora import (
     NO_CHOICE,
     CorpusChoice,
@@ -56,8 +57,10 @@ from cce.usecases.corpora import (
 )
 from cce.usecases.drilldown import drill_into
 from cce.usecases.evaluate import Measurement, Plan, all_notices, measure_systems
-from cce.usecases.gate_files import beside, corpus_of_policy, require_direct_baseline
+from cce.usecases.gate_files import beside, corpus_of_policy, require_direct_baseline, systems_of_policy
 from cce.usecases.provenance import differences, made_by
+from cce.usecases.system_facts import described
+from cce.usecases.systems import BUILT_IN_SYSTEMS, SystemsChoice, open_catalogue
 from cce.work_tree import path_in_work_tree
 
 
@@ -67,7 +70,9 @@ class GatePlan:
 
     baseline_ref  a commit to read the baseline from, in place of the file; never with `is_accepting`
     corpus   redaction and cache; the policy alone says where the corpus is
+    systems  how systems are asked; the policy alone names the systems file
     command  the words of the command line
+    has_misses  whether the drill-down has the ranks that missed anchors would have had
     """
 
     policy: GatePolicy
@@ -77,6 +82,8 @@ class GatePlan:
     baseline_ref: str | None = None
     command: tuple[str, ...] = ()
     corpus: CorpusChoice = NO_CHOICE
+    systems: SystemsChoice = BUILT_IN_SYSTEMS
+    has_misses: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +107,16 @@ class _Sources:
     fixtures: FixtureSet
     digest: str
     saved: SavedReport | None
+    catalogue: Catalogue
 
     @property
     def old(self) -> Mapping[str, BackendScore]:
         """The backends of the baseline with their scores, empty without a baseline."""
         return {} if self.saved is None else {score.backend: score for score in self.saved.backends}
+
+    def is_replayed(self, name: str) -> bool:
+        """Whether the system `name` is a saved run."""
+        return isinstance(self.catalogue.resolve(name).table.source, RunFile)
 
 
 def run_gate(plan: GatePlan, progress: ProgressCallback) -> GateRun:
@@ -116,7 +128,12 @@ def run_gate(plan: GatePlan, progress: ProgressCallback) -> GateRun:
     measurement = measure_systems(measuring, fixtures, indexed.index, progress)
     gate, pair = _judge(plan, sources, measurement, indexed)
     cases = (
-        drill_into(fixtures, measurement.rankings, indexed.index, measuring.catalogue)
+        drill_into(
+            fixtures,
+            measurement.rankings,
+            indexed.index,
+            measuring.catalogue if plan.has_misses else None,
+        )
         if plan.has_drilldown
         else ()
     )
@@ -139,7 +156,8 @@ def run_gate(plan: GatePlan, progress: ProgressCallback) -> GateRun:
 
 def _read_sources(plan: GatePlan) -> _Sources:
     policy = plan.policy
-    _require_backend(policy, "backend", policy.backend)
+    catalogue = open_catalogue(systems_of_policy(policy, plan.systems))
+    _require_backend(policy, catalogue, "backend", policy.backend)
     path = beside(policy, policy.fixtures)
     raw = read_set_file(path)
     fixtures = parse_fixture_set(raw, path)
@@ -151,7 +169,7 @@ def _read_sources(plan: GatePlan) -> _Sources:
         require_figures(saved, policy.baseline_backend, weighed_metrics(policy))
         require_known(policy, fixtures, score_in(saved, policy.baseline_backend).ids)
     fixtures = _with_critical(fixtures, policy.critical)
-    return _Sources(fixtures, hashlib.sha256(raw).hexdigest(), saved)
+    return _Sources(fixtures, hashlib.sha256(raw).hexdigest(), saved, catalogue)
 
 
 def _baseline_to_replace(policy: GatePolicy) -> SavedReport | None:
@@ -211,6 +229,8 @@ def _measuring_plan(plan: GatePlan, sources: _Sources) -> Plan:
         is_comparison=False,
         corpus=corpus_of_policy(policy, plan.corpus),
         evidence=EvidenceOptions(metrics) if metrics else None,
+        systems=systems_of_policy(policy, plan.systems),
+        catalogue=sources.catalogue,
     )
 
 
@@ -219,15 +239,15 @@ def _backends(plan: GatePlan, sources: _Sources) -> tuple[str, ...]:
     policy = plan.policy
     if not plan.is_accepting:
         return (policy.backend,)
-    _require_backend(policy, "baseline_backend", policy.baseline_backend)
+    _require_backend(policy, sources.catalogue, "baseline_backend", policy.baseline_backend)
     for name in sources.old:
-        _require_backend(policy, "baseline", name)
+        _require_backend(policy, sources.catalogue, "baseline", name)
     return tuple(dict.fromkeys((policy.backend, policy.baseline_backend, *sources.old)))
 
 
-def _require_backend(policy: GatePolicy, key: str, name: str) -> None:
-    if name not in BACKENDS:
-        fault = unknown_name("backend", name, BACKENDS.names())
+def _require_backend(policy: GatePolicy, catalogue: Catalogue, key: str, name: str) -> None:
+    if name not in catalogue:
+        fault = unknown_name("backend", name, catalogue.names())
         raise PolicyError(f"{on_one_line(policy.path)}: {key}: {fault}")
 
 
@@ -251,12 +271,32 @@ def _judge(
         digest=sources.digest,
         candidate=candidate,
         report=_report(policy, fixtures, candidate, pair, evidence, indexed),
-        reasons=judge_gate(policy, fixtures, candidate, pair, evidence, doubt, firm),
+        reasons=judge_gate(
+            policy, fixtures, candidate, pair, evidence, doubt, firm, _of_systems(measurement)
+        ),
         is_strict=plan.is_strict,
         acceptance=_acceptance(sources, policy, old, baseline) if plan.is_accepting else None,
         baseline_ref=plan.baseline_ref,
     )
     return gate, pair
+
+
+def _of_systems(measurement: Measurement) -> Iterator[Reason]:
+    """Reasons to look at what systems did."""
+    for name, failed in measurement.failed.items():
+        first, why = next(iter(failed.items()))
+        yield Reason(
+            Level.REVIEW,
+            Rule.FAILED_CASES,
+            f"system {on_one_line(name)} failed for {counted(len(failed), 'case')}, which score as empty; "
+            f"{on_one_line(first)}: {on_one_line(why)}",
+            seen=len(failed),
+            limit=0,
+            case_ids=tuple(failed),
+        )
+    for name in measurement.elsewhere:
+        text = f"system {on_one_line(name)} is a run that was recorded over another corpus than this one"
+        yield Reason(Level.REVIEW, Rule.OTHER_CORPUS, text)
 
 
 def _labels_then(plan: GatePlan, sources: _Sources) -> Labels | None:
@@ -353,13 +393,19 @@ def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, indexed: Ind
             f"{place}: was measured with --redact {saved.redaction.value}, the candidate with "
             f"{indexed.redaction.value}: a difference may come from that"
         )
-    others = [] if saved.made_by is None else [*differences(saved.made_by, _made_by(indexed))]
+    now = _made_by(plan.policy, sources, indexed)
+    if saved.made_by is not None and sources.is_replayed(plan.policy.backend):
+        now = now._replace(system=saved.made_by.system)  # what a run was recorded of stands in its own header
+    others = [] if saved.made_by is None else [*differences(saved.made_by, now)]
     if others:
         yield f"{place}: was measured with {', '.join(others)}: a difference may come from that"
 
 
-def _made_by(indexed: IndexedCorpus) -> MadeBy:
-    return made_by(indexed.redaction, {})  # a backend by its name alone has no table
+def _made_by(policy: GatePolicy, sources: _Sources, indexed: IndexedCorpus) -> MadeBy:
+    catalogue, name = sources.catalogue, policy.backend
+    # A backend by its name alone has no table.
+    table = described(catalogue.resolve(name).table) if catalogue.is_described(name) else {}
+    return made_by(indexed.redaction, table)
 
 
 def _baseline_bytes(
@@ -378,6 +424,6 @@ def _baseline_bytes(
         redaction=report.redaction,
         figures=named_metrics(gate.policy),
         labels=labels_of(gate.fixtures),
-        made_by=_made_by(indexed),
+        made_by=_made_by(gate.policy, sources, indexed),
     )
     return render_json(saved).encode("utf-8")

@@ -16,6 +16,7 @@ from cce.files import writing
 from cce.measurement.gate.policy_tables import PolicyError
 from cce.quoting import on_one_line
 from cce.usecases.corpora import NO_CHOICE, CorpusChoice, corpus_directories
+from cce.usecases.systems import SystemsChoice
 
 
 def beside(policy: GatePolicy, path: str) -> str:
@@ -31,6 +32,7 @@ def input_paths(policy: GatePolicy) -> Mapping[str, str | None]:
         "fixture set": beside(policy, policy.fixtures),
         "baseline": beside(policy, policy.baseline),
         "store": None if policy.store is None else beside(policy, policy.store),
+        "systems file": None if policy.systems is None else beside(policy, policy.systems),
     }
 
 
@@ -75,3 +77,8 @@ def corpus_of_policy(policy: GatePolicy, typed: CorpusChoice = NO_CHOICE) -> Cor
         directory=None if policy.directory is None else beside(policy, policy.directory),
         store=None if policy.store is None else beside(policy, policy.store),
     )
+
+
+def systems_of_policy(policy: GatePolicy, typed: SystemsChoice) -> SystemsChoice:
+    """The systems file that `policy` names, asked as `typed` says; naming one in a policy is no consent."""
+    return typed._replace(file=None if policy.systems is None else beside(policy, policy.systems))

@@ -70,6 +70,7 @@ def _policy(values: PolicyValues, path: str) -> GatePolicy:
         baseline_backend=values["baseline_backend"] or values["backend"],
         directory=values["dir"],
         store=values["store"],
+        systems=values["systems"],
         critical=tuple(dict.fromkeys(values["critical"])),
         limits=_limits("", values),
         evidence=None if values["evidence"] is None else _evidence(values["evidence"]),

@@ -32,6 +32,7 @@ RULES = {
     "baseline_backend": "the name of a backend in the baseline",
     "dir": "a path of a directory",
     "store": "a path of a store",
+    "systems": 'a path of a systems file such as "systems.toml"',
     "critical": 'an array of case ids such as ["read-config"]',
     "floor": _TABLE_RULE,
     "drop": _TABLE_RULE,
@@ -80,6 +81,7 @@ class PolicyValues(LimitValues):
     baseline_backend: str | None
     dir: str | None
     store: str | None
+    systems: str | None
     critical: list[str]
     evidence: EvidenceValues | None
     slices: dict[str, LimitValues]
@@ -130,6 +132,7 @@ def policy_model() -> type[BaseModel]:
         baseline_backend: text | None = None
         dir: text | None = None
         store: text | None = None
+        systems: text | None = None
         critical: list[str] = Field(default_factory=list)
         evidence: EvidenceTable | None = None
         slices: dict[str, LimitTables] = Field(default_factory=dict)

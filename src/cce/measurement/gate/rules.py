@@ -51,6 +51,7 @@ def judge_gate(
     evidence: Evidence | None,
     doubt: DoubtfulLabels = NO_DOUBT,
     firm: Evidence | None = None,
+    others: Iterable[Reason] = (),
 ) -> tuple[Reason, ...]:
     """All reasons against the candidate: those that block first, each level in the order of Rule.
 
@@ -58,11 +59,13 @@ def judge_gate(
     evidence  on the paired cases; None if the policy asks for none
     doubt     cases whose labels are stale: what blocks only because of them is for review
     firm      the evidence without these; None if there are no others, or nothing regressed
+    others    reasons that are known already
 
     Raises PolicyError for a floor or ceiling on a metric that is undefined for all cases.
     """
     critical = critical_cases(policy, fixtures, pair).ids
     reasons = [*_critical(critical, measured, pair, doubt), *exam_reasons(policy, fixtures, pair, doubt)]
+    reasons += others
     for tag, limits in ((None, policy.limits), *policy.slices.items()):
         reasons += _floors(policy, limits, tag, fixtures, measured)
         reasons += _ceilings(policy, limits, tag, fixtures, measured)

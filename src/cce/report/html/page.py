@@ -29,6 +29,7 @@ from cce.report.view.rows import (
     blocking_by_id,
     columns,
     compared_names,
+    has_moved,
     shown_metrics,
     worst_first,
 )
@@ -190,10 +191,12 @@ def _n_queries(full: FullReport) -> str:
 
 
 def _table_rows(full: FullReport, rows: Sequence[CaseRow], metric: str) -> Iterator[TableRow]:
-    """Cases that moved come first, the worst at the top; all others are in the order of the set."""
+    """Cases that moved in any metric come first, the worst in `metric` at the top; then as in the set."""
     blocking = blocking_by_id(full.gate)
     addresses = case_addresses([one_line(row.id) for row in rows])
-    for position, row in sorted(enumerate(rows), key=lambda entry: (worst_first(entry[1]), entry[0])):
+    keys = [(not has_moved(row), *worst_first(row, [metric])) for row in rows]
+    ordered = sorted(enumerate(rows), key=lambda entry: keys[entry[0]])  # equal keys stay as in the set
+    for position, row in ordered:
         case, delta = row.drilldown, row.deltas.get(metric)
         yield TableRow(
             position=position,

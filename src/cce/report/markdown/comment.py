@@ -177,7 +177,7 @@ def _cases(full: FullReport, room: int) -> str | None:
         missed = [row for row in rows if row.is_missed]
         title = f"{counted(len(missed), 'case')} without a relevant result"
         return _case_table(title, ("case", "query"), [_case_cells(row) for row in missed], room, n_left=2)
-    moved = sorted(filter(has_moved, rows), key=worst_first)
+    moved = sorted(filter(has_moved, rows), key=lambda row: worst_first(row, row.deltas))
     metrics = [change.metric for change in changes(full)]
     n_left = 2 if full.cases else 1  # saved reports hold no queries
     words = ("case", "query")[:n_left]

@@ -7,7 +7,7 @@ the same, else by id. No two columns have the same name.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -115,9 +115,10 @@ def has_moved(row: CaseRow) -> bool:
     return any(direction(delta) for delta in row.deltas.values())
 
 
-def worst_first(row: CaseRow) -> tuple[int, int]:
-    """A sort key: the deepest falls first, then the rises, the highest first; what did not move is last."""
-    deltas = [ordering_key(delta) for delta in row.deltas.values() if delta is not None]
+def worst_first(row: CaseRow, metrics: Iterable[str]) -> tuple[int, int]:
+    """A sort key: the deepest falls in any of `metrics` first, then the highest rises; ties are last."""
+    found = (row.deltas.get(metric) for metric in metrics)
+    deltas = [ordering_key(delta) for delta in found if delta is not None]
     lowest, highest = min(deltas, default=0), max(deltas, default=0)
     if lowest < 0:
         return 0, lowest

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from cce.errors import OutsideSystemError
 from cce.quoting import quoted
+from cce.retrieval.external.environment import require_no_ci
 from cce.retrieval.redaction.standard import redact
 
 # What cloud providers answer their own machines' credentials at; 169.254.169.254 is link-local.
@@ -55,8 +56,10 @@ def parse_url(url: str) -> ServiceUrl:
     return ServiceUrl(parts.scheme, parts.host.strip("[]"), port, (parts.path or "").rstrip("/"))
 
 
-def checked_address(url: ServiceUrl, *, is_ci: bool, hosts: Collection[str]) -> str:
-    """The address of the host to connect to; raises OutsideSystemError for one that nobody should call.
+def checked_addresses(url: ServiceUrl, *, is_ci: bool, hosts: Collection[str]) -> tuple[str, ...]:
+    """The addresses of the host to connect to, in the order to try; raises OutsideSystemError.
+
+    One address that nobody should call is enough to refuse the host.
 
     hosts  what may be called under CI besides this machine
     """
@@ -70,7 +73,12 @@ def checked_address(url: ServiceUrl, *, is_ci: bool, hosts: Collection[str]) -> 
             raise OutsideSystemError(
                 f"host {quoted(url.host)} is another machine, which CI does not call: {way_out}"
             )
-    return str(addresses[0])
+    return tuple(dict.fromkeys(map(str, addresses)))
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address is that of this machine."""
+    return ipaddress.ip_address(address).is_loopback
 
 
 def _resolve(url: ServiceUrl) -> list[_Address]:
@@ -126,6 +134,7 @@ def filled_headers(headers: Mapping[str, str]) -> Headers:
 
 
 def _variable(header: str, name: str) -> str:
+    require_no_ci((name,), f"headers.{header}")
     value = os.environ.get(name)
     if not value:
         raise OutsideSystemError(f"headers.{header}: the variable {name} is not set")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, redirect_stdout
 from importlib import import_module, invalidate_caches
 from inspect import Parameter, signature
 from typing import Any
@@ -46,16 +47,21 @@ class ObjectSystem:
         """One answer per question, in order; what the object raises is the failure of its question."""
         ask = self._asked()
         for question in questions:
-            try:
+            yield self._answer(ask, question)
+
+    def _answer(self, ask: _Ask, question: Question) -> Answer:
+        try:
+            with _prints_aside():
                 documents = _documents(ask(question))
-                yield tuple(result for each in documents if (result := self._result(each)) is not None)
-            except (MemoryError, OutsideSystemError):
-                raise
-            except Exception as exc:
-                yield FailedAnswer(self._words.message(_reason(exc), _N_SHOWN))
+                return tuple(result for each in documents if (result := self._result(each)) is not None)
+        except (MemoryError, OutsideSystemError):
+            raise
+        # An exit of the object is a failure too: taken for ours, a gate would pass without a figure.
+        except (Exception, SystemExit) as exc:
+            return FailedAnswer(self._words.message(_reason(exc), _N_SHOWN))
 
     def close(self) -> None:
-        """Call its own `close`, if it has one."""
+        """There is nothing to end: an object lives as long as the process."""
 
     def notices(self) -> tuple[str, ...]:
         """What the reader of the figures should know, once all questions were asked."""
@@ -67,11 +73,12 @@ class ObjectSystem:
     def _asked(self) -> _Ask:
         if self._ask is None:
             try:
-                made = self._factory()(**self._source.options)
-                self._ask = _way_to_ask(made)
+                with _prints_aside():
+                    made = self._factory()(**self._source.options)
+                    self._ask = _way_to_ask(made)
             except OutsideSystemError as exc:
                 raise self._error(str(exc)) from exc
-            except Exception as exc:
+            except (Exception, SystemExit) as exc:
                 raise self._error(self._words.message(_reason(exc), _N_SHOWN)) from exc
         return self._ask
 
@@ -218,6 +225,11 @@ def _line(facts: Mapping[str, Any], names: Iterable[str]) -> int | None:
     return None
 
 
-def _reason(exc: Exception) -> str:
+def _prints_aside() -> AbstractContextManager[object]:
+    """Prints go to standard error meanwhile: standard output is the report's."""
+    return redirect_stdout(sys.stderr)
+
+
+def _reason(exc: BaseException) -> str:
     text = str(exc)
     return f"{type(exc).__name__}: {text}" if text else type(exc).__name__

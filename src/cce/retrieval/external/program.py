@@ -40,6 +40,7 @@ _LOOK_SECONDS = 0.2
 # If all of the first questions cost a process its life, the rest would take as long and say no more.
 _MAX_FIRST_LOSSES = 10
 _TERMINATE_SECONDS = 1.0
+_CLEAN_END = "ended with exit code 0"
 
 
 class ProgramSystem:
@@ -60,6 +61,23 @@ class ProgramSystem:
         self._received: SimpleQueue[Received] = SimpleQueue()
         self._hello: Hello | None = None
         self._slots = [_Slot() for _ in range(program.processes)]
+        self.end_fault: str | None = None
+        """What was wrong with the end of a process, once this is closed."""
+
+    @property
+    def hello(self) -> Hello:
+        """What the program says of itself; starts the first process if need be, raises OutsideSystemError."""
+        if self._hello is None:
+            slot = self._slots[0]
+            self._start(slot)
+            while not slot.is_ready:
+                fault = self._next_fault([slot])
+                if fault is not None:
+                    slot.end()
+                    raise OutsideSystemError(f"{self._place}: {fault}")
+        if self._hello is None:
+            raise ValueError("a process that is ready has said hello")
+        return self._hello
 
     @property
     def facts(self) -> Mapping[str, str]:
@@ -71,7 +89,7 @@ class ProgramSystem:
         if not questions:
             return
         try:
-            batches, too_long = make_batches(questions, self._known_hello(), self._program.processes)
+            batches, too_long = make_batches(questions, self.hello, self._program.processes)
             asking = _Asking(batches, too_long)
             n_losses = 0
             for position in range(len(questions)):
@@ -99,25 +117,19 @@ class ProgramSystem:
             child.close_input()
         _wait_for(children, GRACE_SECONDS)
         left = [child for child in children if not child.has_ended]
+        self._judge_end(children, left)
         for child in left:
             child.terminate()
         _wait_for(left, _TERMINATE_SECONDS)
         for slot in self._slots:
             slot.end()
 
-    def _known_hello(self) -> Hello:
-        """What the program says of itself; starts the first process if need be."""
-        if self._hello is None:
-            slot = self._slots[0]
-            self._start(slot)
-            while not slot.is_ready:
-                fault = self._next_fault([slot])
-                if fault is not None:
-                    slot.end()
-                    raise OutsideSystemError(f"{self._place}: {fault}")
-        if self._hello is None:
-            raise ValueError("a process that is ready has said hello")
-        return self._hello
+    def _judge_end(self, children: Sequence[Child], left: Sequence[Child]) -> None:
+        if left:
+            self.end_fault = f"runs {GRACE_SECONDS:g} s after its standard input was closed"
+        for child in children:
+            if self.end_fault is None and child.has_ended and child.how_it_ended() != _CLEAN_END:
+                self.end_fault = child.how_it_ended()
 
     def _step(self, asking: _Asking) -> None:
         """Give idle processes work, and wait for the next thing that happens."""

@@ -7,17 +7,20 @@ and no proxy is asked, so questions go only where the user said.
 from __future__ import annotations
 
 import os
+import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
-from functools import cached_property
+from functools import cached_property, partial
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from cce.domain.outside import Answer, FailedAnswer, Question
 from cce.domain.systems import Service
 from cce.errors import OutsideSystemError
 from cce.quoting import on_one_line, quoted
-from cce.retrieval.external.addresses import checked_address, filled_headers, parse_url
+from cce.retrieval.external.addresses import checked_addresses, filled_headers, is_loopback, parse_url
 from cce.retrieval.external.outside_words import OutsideWords
 from cce.retrieval.external.protocol import (
     MAX_LINE_BYTES,
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 _RETRIED = (429, 502, 503, 504)
 _FIRST_WAIT = 0.25  # seconds before the first retry without a Retry-After; doubles
 _PIECE_BYTES = 1 << 16
+_SLACK = 0.1  # seconds by which the messages of the client itself, which know more, may come late
 _N_SHOWN = 200
 _JSON = "application/json"
 
@@ -62,7 +66,7 @@ class ServiceSystem:
         self._keeps_going = keeps_going
         with _naming(name):
             self._url = parse_url(service.url)
-            self._address = checked_address(self._url, is_ci=is_ci, hosts=hosts)
+            addresses = checked_addresses(self._url, is_ci=is_ci, hosts=hosts)
             headers = filled_headers(service.headers)
         self._headers: Mapping[str, str] = {
             "Accept": _JSON,
@@ -70,6 +74,8 @@ class ServiceSystem:
             "Host": _host_header(service.url),
             **headers.values,
         }
+        # `localhost` is often at ::1 first, where a server that listens on 127.0.0.1 does not answer.
+        self._addresses = deque(addresses)
         self._words = OutsideWords(headers.secrets)
         self._n_requests = 0
 
@@ -84,8 +90,13 @@ class ServiceSystem:
 
     @property
     def facts(self) -> Mapping[str, str]:
-        """Its name and version, for the header of a recorded run."""
-        return self.hello.facts
+        """Its name and version, for the header of a recorded run; empty before it was asked anything."""
+        return self.hello.facts if "hello" in self.__dict__ else {}
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether it is on another machine than this one."""
+        return not all(is_loopback(address) for address in self._addresses)
 
     def answer(self, questions: Sequence[Question]) -> Iterator[Answer]:
         """One answer per question, in order, batch by batch."""
@@ -99,8 +110,9 @@ class ServiceSystem:
 
     def close(self) -> None:
         """Close the connections."""
-        if "_pool" in self.__dict__:
-            self._pool.close()
+        pool = self.__dict__.pop("_pool", None)
+        if pool is not None:
+            pool.close()
 
     def _answered(self, batch: QuestionBatch) -> dict[int, Answer]:
         try:
@@ -129,7 +141,9 @@ class ServiceSystem:
         deadline = time.monotonic() + timeout
         for attempt in range(self._service.retries + 1):
             try:
-                return self._exchange_once(method, verb, body, deadline, place)
+                return self._within(
+                    deadline, place, partial(self._exchange_once, method, verb, body, deadline, place)
+                )
             except _BusyError as busy:
                 wait = busy.wait if busy.wait is not None else _FIRST_WAIT * 2**attempt
                 is_last = attempt == self._service.retries
@@ -138,9 +152,41 @@ class ServiceSystem:
                 time.sleep(wait)
         raise AssertionError  # the last attempt returns or raises
 
+    def _within(self, deadline: float, place: str, exchange: Callable[[], bytes]) -> bytes:
+        """What `exchange` returns or raises, unless `deadline` comes first.
+
+        A socket's time limit is for each piece: a service that sends a byte of a header now and then would
+        never reach it.
+        """
+        ended: SimpleQueue[bytes | Exception] = SimpleQueue()
+
+        def work() -> None:
+            try:
+                ended.put(exchange())
+            except Exception as exc:
+                ended.put(exc)
+
+        threading.Thread(target=work, daemon=True).start()
+        try:
+            outcome = ended.get(timeout=max(0.0, deadline - time.monotonic()) + _SLACK)
+        except Empty:
+            self.close()  # the connection is of no use any more
+            raise self._late(place) from None
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
     def _exchange_once(
-        self, method: str, verb: str, body: bytes | None, deadline: float, place: str
+        self,
+        method: str,
+        verb: str,
+        body: bytes | None,
+        deadline: float,
+        place: str,
+        first: str | None = None,
     ) -> bytes:
+        """One request; an address that refuses it is followed by the next, once around from `first`."""
+        first = first or self._addresses[0]
         from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError, ReadTimeoutError
 
         headers = {**self._headers, **({} if body is None else {"Content-Type": _JSON})}
@@ -159,6 +205,10 @@ class ServiceSystem:
             with closing(response):
                 answer = self._read(response, deadline, place)
         except NewConnectionError as exc:  # which is a ConnectTimeoutError
+            self.close()
+            self._addresses.rotate(-1)
+            if self._addresses[0] != first:
+                return self._exchange_once(method, verb, body, deadline, place, first)
             raise _BusyError(f"cannot be reached ({self._cause(exc)}): is it running?") from exc
         except (ReadTimeoutError, ConnectTimeoutError) as exc:
             raise self._late(place) from exc
@@ -195,10 +245,10 @@ class ServiceSystem:
         import urllib3
 
         if self._url.scheme == "http":
-            return urllib3.HTTPConnectionPool(self._address, self._url.port)
+            return urllib3.HTTPConnectionPool(self._addresses[0], self._url.port)
         ca = self._service.ca
         return urllib3.HTTPSConnectionPool(
-            self._address,
+            self._addresses[0],
             self._url.port,
             server_hostname=self._url.host,
             assert_hostname=self._url.host,

@@ -6,6 +6,7 @@ Names enter, tables leave. A name has one owner: two are an error that names bot
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from cce.domain.scope import Scope
@@ -44,13 +45,24 @@ class Catalogue:
     """The systems by name: built-in ones and plug-ins, then those of the file, then the saved runs."""
 
     def __init__(self, file: SystemsFile | None = None, runs: Sequence[SystemTable] = ()) -> None:
-        """Raises UsageError for a name with two owners."""
+        """A run stands in for a program, service or object of the file that has its name.
+
+        Raises UsageError for any other name with two owners.
+        """
         self.scopes: Mapping[str, Scope] = {} if file is None else file.scopes
         self.path = None if file is None else file.path
         self._given: dict[str, SystemTable] = {}
-        for table in (*([] if file is None else file.systems.values()), *runs):
+        for table in () if file is None else file.systems.values():
             self._require_free(table)
             self._given[table.name] = table
+        for run in runs:
+            replaced = self._given.get(run.name)
+            if replaced is not None and replaced.runs_code:
+                # What the program answered before, in place of the program: its other settings hold.
+                self._given[run.name] = replace(replaced, source=run.source, origin=run.origin)
+            else:
+                self._require_free(run)
+                self._given[run.name] = run
 
     def _require_free(self, table: SystemTable) -> None:
         if table.name in self._given:
