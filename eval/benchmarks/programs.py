@@ -3,11 +3,11 @@
     python eval/benchmarks/programs.py [--queries N] [--runs N] [--copies N]
 
 The `bm25` backend ranks the same index for all: called in this process, and in a program that is asked in
-batches, query by query, or by two processes. The program measures its own work, which is ranking and nothing
-else; of two processes the busier one counts. `overhead` is what is left of the time from the first question
-to the last ranking that came through the door: writing, pipes, parsing, and making places chunks again. Medians
-of N runs (3 by default), 2,000 queries by default, the best 10 wanted; the start of a program is a column of
-its own, since it is paid once.
+batches, query by query, or by two processes. The program measures its own work, which is ranking and
+nothing else; of two processes the busier one counts. `overhead` is what is left of the time from the first
+question to the last ranking that came through the door: writing, pipes, parsing, and making places chunks
+again. Medians of N runs (3 by default), 2,000 queries by default, the best 10 wanted; the start of a
+program is a column of its own, since it is paid once.
 """
 
 from __future__ import annotations
