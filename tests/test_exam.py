@@ -381,6 +381,9 @@ def test_three_regressed_cases_that_are_deleted_are_for_review(exam: Exam, gate:
     assert (answer["verdict"], answer["code"], answer["rules"]) == ("REVIEW", 0, ["cases-removed"])
     assert answer["reasons"][0]["text"] == "3 cases of the baseline left the set (case00, case01, case02)"
     assert gate("--strict")["code"] == 1
+    assert main(["gate", "gate.toml", "--report", "html=report.html"]) == 0
+    page = (exam.root / "report.html").read_text()
+    assert "(case00, case01, case02)" in page  # plain text: there is nothing to link to
 
 
 def test_a_critical_case_that_is_deleted_blocks(exam: Exam, gate: Gate) -> None:
