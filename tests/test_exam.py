@@ -296,6 +296,12 @@ def test_if_nothing_pairs_there_is_a_reason_and_no_error() -> None:
         (Rule.LABELS_CHANGED, REVIEW, ("a", "b", "c")),
         (Rule.CANNOT_TELL, REVIEW, ()),
     ]
+    # Other ids, and of one label two copies: nobody knows which was renamed, but it is no other set.
+    doubled = Side({"x1": 1.0, "x2": 1.0})
+    assert reasons(Side({"x": 1.0}), doubled) == [
+        (Rule.NO_BASELINE, REVIEW, ("x1", "x2")),
+        (Rule.CASES_REMOVED, REVIEW, ("x",)),
+    ]
     foreign = Side({"x": 1.0}, anchors={"x": "b.py"})
     with pytest.raises(UsageError, match="shares no case"):
         reasons(Side(ABC), foreign)
@@ -633,3 +639,21 @@ def test_an_id_that_went_to_another_case_is_never_compared_with_itself(
     assert json.loads(capsys.readouterr().out)["queries"] == 24
     assert main(["compare", "old.json", "new.json"]) == 2
     assert "the labels of 1 case changed from old.json to new.json: 'case00'" in capsys.readouterr().err
+
+
+def test_a_range_that_reanchor_moved_is_the_same_label_to_a_gate(exam: Exam, gate: Gate) -> None:
+    assert main(["fixtures", "pin", "set.jsonl", "--write"]) == 0
+    accepted(gate)
+    for name in exam.names:
+        path = exam.root / "src" / f"{name}.py"
+        path.write_text("import os\n\n\n" + path.read_text())
+    assert gate()["rules"] == ["labels-stale", "labels-unmatched"]
+    assert main(["fixtures", "reanchor", "set.jsonl", "--write"]) == 0
+    assert "case00.py@4-5" in (exam.root / "set.jsonl").read_text()
+    assert gate()["verdict"] == "GO"
+
+
+def test_pinning_a_set_changes_no_label_to_a_gate(exam: Exam, gate: Gate) -> None:
+    accepted(gate)
+    assert main(["fixtures", "pin", "set.jsonl", "--write"]) == 0
+    assert gate()["verdict"] == "GO"
