@@ -296,6 +296,12 @@ def test_if_nothing_pairs_there_is_a_reason_and_no_error() -> None:
         (Rule.LABELS_CHANGED, REVIEW, ("a", "b", "c")),
         (Rule.CANNOT_TELL, REVIEW, ()),
     ]
+    # Other ids, and of one label two copies: nobody knows which was renamed, but it is no other set.
+    doubled = Side({"x1": 1.0, "x2": 1.0})
+    assert reasons(Side({"x": 1.0}), doubled) == [
+        (Rule.NO_BASELINE, REVIEW, ("x1", "x2")),
+        (Rule.CASES_REMOVED, REVIEW, ("x",)),
+    ]
     foreign = Side({"x": 1.0}, anchors={"x": "b.py"})
     with pytest.raises(UsageError, match="shares no case"):
         reasons(Side(ABC), foreign)
@@ -381,6 +387,9 @@ def test_three_regressed_cases_that_are_deleted_are_for_review(exam: Exam, gate:
     assert (answer["verdict"], answer["code"], answer["rules"]) == ("REVIEW", 0, ["cases-removed"])
     assert answer["reasons"][0]["text"] == "3 cases of the baseline left the set (case00, case01, case02)"
     assert gate("--strict")["code"] == 1
+    assert main(["gate", "gate.toml", "--report", "html=report.html"]) == 0
+    page = (exam.root / "report.html").read_text()
+    assert "(case00, case01, case02)" in page  # plain text: there is nothing to link to
 
 
 def test_a_critical_case_that_is_deleted_blocks(exam: Exam, gate: Gate) -> None:
@@ -630,3 +639,25 @@ def test_an_id_that_went_to_another_case_is_never_compared_with_itself(
     assert json.loads(capsys.readouterr().out)["queries"] == 24
     assert main(["compare", "old.json", "new.json"]) == 2
     assert "the labels of 1 case changed from old.json to new.json: 'case00'" in capsys.readouterr().err
+
+
+def test_a_range_that_reanchor_moved_is_the_same_label_to_a_gate(exam: Exam, gate: Gate) -> None:
+    assert main(["fixtures", "pin", "set.jsonl", "--write"]) == 0
+    accepted(gate)
+    for name in exam.names:
+        path = exam.root / "src" / f"{name}.py"
+        path.write_text("import os\n\n\n" + path.read_text())
+    answer = gate()  # what is lost is lost to stale labels only
+    assert (answer["verdict"], answer["rules"]) == (
+        "REVIEW",
+        ["regressed", "more-worse", "labels-stale", "labels-unmatched"],
+    )
+    assert main(["fixtures", "reanchor", "set.jsonl", "--write"]) == 0
+    assert "case00.py@4-5" in (exam.root / "set.jsonl").read_text()
+    assert gate()["verdict"] == "GO"
+
+
+def test_pinning_a_set_changes_no_label_to_a_gate(exam: Exam, gate: Gate) -> None:
+    accepted(gate)
+    assert main(["fixtures", "pin", "set.jsonl", "--write"]) == 0
+    assert gate()["verdict"] == "GO"
