@@ -20,6 +20,7 @@ from cce.measurement.fixtures.digests import digests_of, labels_of
 from cce.measurement.gate.baseline import as_saved, pair_with_baseline
 from cce.measurement.gate.rules import judge_gate
 from cce.measurement.reports.exams import Digested, pair_by_labels
+from conftest import Run
 from score_rows import Row, score_of
 
 # Digests.
@@ -661,3 +662,65 @@ def test_pinning_a_set_changes_no_label_to_a_gate(exam: Exam, gate: Gate) -> Non
     accepted(gate)
     assert main(["fixtures", "pin", "set.jsonl", "--write"]) == 0
     assert gate()["verdict"] == "GO"
+
+
+def delete_three(exam: Exam) -> None:
+    exam.lose(*exam.names[:3])
+    del exam.cases[:3]
+
+
+def delete_critical(exam: Exam) -> None:
+    del exam.cases[1]
+
+
+def move_eight(exam: Exam) -> None:
+    for case in exam.cases[:8]:
+        case["expected"] = [f"{exam.names[-1]}.py@1-2"]
+
+
+def widen_all(exam: Exam) -> None:
+    for case, name in zip(exam.cases, exam.names, strict=True):
+        case["expected"] = [f"{name}.py"]
+
+
+def make_stale(exam: Exam) -> None:
+    for name in exam.names[:30]:
+        exam.write(name, f"def {name}(a):\n    return a + 1  # find {name}\n")
+
+
+def remove_files(exam: Exam) -> None:
+    for name in exam.names[:23]:
+        (exam.root / "src" / f"{name}.py").unlink()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("change", "code", "reason"),
+    [
+        (delete_three, 0, "review: 3 cases of the baseline left the set (case00, case01, case02)"),
+        (delete_critical, 1, "block:  1 critical case of the baseline left the set (case01)"),
+        (move_eight, 0, "review: labels changed for 8 cases"),
+        (widen_all, 0, "review: labels changed for 24 cases"),
+        (make_stale, 0, "review: labels are stale for 30 cases"),
+        (remove_files, 0, "review: labels match nothing for 23 cases"),
+    ],
+)
+def test_the_endings_are_those_of_the_installed_command(
+    tmp_path: Path, run_cce: Run, change: Callable[[Exam], None], code: int, reason: str
+) -> None:
+    exam = Exam(tmp_path, 32 if change is make_stale else N_CASES)
+    exam.cases[1]["critical"] = change is delete_critical
+    exam.save()
+    assert run_cce("fixtures", "pin", "set.jsonl", "--write", cwd=tmp_path).returncode == 0
+    exam.cases = [json.loads(line) for line in (tmp_path / "set.jsonl").read_text().splitlines()[1:]]
+    assert run_cce("gate", "gate.toml", "--accept", cwd=tmp_path).returncode == 0
+    change(exam)
+    exam.save()
+    done = run_cce("gate", "gate.toml", cwd=tmp_path)
+    assert done.returncode == code
+    out = done.stdout.decode()
+    assert out.startswith("GATE: BLOCK\n" if code else "GATE: REVIEW\n")
+    assert reason in out
+    assert "improved" not in out
+    # Lost answers do regress, and only with the cases whose labels are stale: that is for review.
+    assert ("regressed" in out) == (change is remove_files)
