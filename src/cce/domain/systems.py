@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
@@ -102,8 +101,7 @@ class Price(NamedTuple):
     unit: str = "ms"
 
 
-@dataclass(frozen=True, slots=True)
-class SystemTable:
+class SystemTable(NamedTuple):
     """A system under its name.
 
     origin    where it was described, as messages name it: a systems file, or the option
@@ -137,10 +135,9 @@ class SystemEntry(NamedTuple):
     origin: str
 
 
-@dataclass(frozen=True, slots=True)
-class SystemsFile:
+class SystemsFile(NamedTuple):
     """A `cce.systems/v1` file: its systems and its scopes by name, in the order of the file."""
 
     path: str
-    systems: Mapping[str, SystemTable] = field(default_factory=lambda: _NOTHING)
-    scopes: Mapping[str, Scope] = field(default_factory=lambda: _NOTHING)
+    systems: Mapping[str, SystemTable] = _NOTHING
+    scopes: Mapping[str, Scope] = _NOTHING

@@ -7,8 +7,7 @@ corpus ──> index ──> rankings per system ──> scores ──> comparis
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cce.domain.case import FixtureSet
 from cce.domain.ranking import Ranking
@@ -36,7 +35,6 @@ from cce.usecases.corpora import (
 )
 from cce.usecases.ranking import Answered, Asking, ask_all, failure_notice
 from cce.usecases.scopes import CaseScopes
-from cce.usecases.system_facts import described
 from cce.usecases.systems import (
     BUILT_IN_SYSTEMS,
     OpenSystems,
@@ -53,12 +51,13 @@ if TYPE_CHECKING:
     from cce.domain.evidence import EvidenceOptions
     from cce.domain.labels import Labels
 
+_BUILT_IN_CATALOGUE = Catalogue()
+
 NOTHING = "(none)"
 """What a report calls the corpus and the embedder of a run without a corpus."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """What to measure; a comparison takes two systems.
 
     backends        names of systems of `catalogue`
@@ -72,7 +71,7 @@ class Plan:
     corpus: CorpusChoice = NO_CHOICE
     evidence: EvidenceOptions | None = None
     systems: SystemsChoice = BUILT_IN_SYSTEMS
-    catalogue: Catalogue = field(default_factory=Catalogue)
+    catalogue: Catalogue = _BUILT_IN_CATALOGUE
     without_corpus: bool = False
     has_labels: bool = False
 
@@ -257,12 +256,17 @@ def report_on(
     return report._replace(
         notes=measurement.notices if has_notes else (),
         costs=measurement.costs,
-        systems={
-            name: described(plan.catalogue.resolve(name).table)
-            for name in plan.backends
-            if plan.catalogue.is_described(name)
-        },
+        systems=_described(plan),
     )
+
+
+def _described(plan: Plan) -> dict[str, dict[str, Any]]:
+    names = [name for name in plan.backends if plan.catalogue.is_described(name)]
+    if not names:
+        return {}
+    from cce.usecases.system_facts import described  # most runs have only systems of our own
+
+    return {name: described(plan.catalogue.resolve(name).table) for name in names}
 
 
 def _compare(a: BackendScore, b: BackendScore) -> Comparison:

@@ -15,7 +15,6 @@ from cce.domain.query import Query
 from cce.domain.ranking import Ranking
 from cce.errors import OutsideSystemError
 from cce.quoting import on_one_line, quoted
-from cce.retrieval.corpus.scopes import ScopedFiles
 from cce.retrieval.indexing.directory import ProgressCallback
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems.opening import System
@@ -24,6 +23,7 @@ from cce.usecases.systems import OpenOutside, OpenSystems
 
 if TYPE_CHECKING:
     from cce.domain.ranking_account import RankingAccount
+    from cce.retrieval.corpus.scopes import ScopedFiles
 
 
 class Rankings(NamedTuple):
@@ -228,7 +228,11 @@ class OutsideRanker:
         self._opened = opened
         self._index = index
         self._depth = depth
-        self._files = ScopedFiles(opened.scopes) if opened.scopes else None
+        self._files: ScopedFiles | None = None
+        if opened.scopes:
+            from cce.retrieval.corpus.scopes import ScopedFiles  # few runs have a scope
+
+            self._files = ScopedFiles(opened.scopes)
 
     def rank(self, query: Query, k: int) -> Ranking:
         """What it answers, checked; raises OutsideSystemError, also for an answer that failed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from cce.domain.case import Case, FixtureSet
 from cce.domain.outside import ScopeRequest
@@ -10,8 +11,10 @@ from cce.domain.scope import Scope
 from cce.errors import UsageError
 from cce.measurement.matching.scoping import ScopedCase, scope_case
 from cce.quoting import on_one_line, quoted
-from cce.retrieval.corpus.scopes import ScopedFiles
 from cce.retrieval.indexing.index import Index
+
+if TYPE_CHECKING:
+    from cce.retrieval.corpus.scopes import ScopedFiles
 
 
 class CaseScopes:
@@ -46,6 +49,8 @@ class CaseScopes:
         if not key:
             return None
         if key not in self._files:
+            from cce.retrieval.corpus.scopes import ScopedFiles  # few runs have a scope
+
             self._files[key] = ScopedFiles(key)
         return self._files[key]
 

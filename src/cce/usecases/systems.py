@@ -10,7 +10,6 @@ import atexit
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -252,12 +251,12 @@ class OpenSystems(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True)
 class Surroundings:
     """What systems are opened over: `index` is None where there is no corpus, `fixtures` where no set is."""
 
-    index: Index | None
-    fixtures: FixtureSet | None = None
+    def __init__(self, index: Index | None, fixtures: FixtureSet | None = None) -> None:
+        self.index = index
+        self.fixtures = fixtures
 
 
 @contextmanager

@@ -6,7 +6,6 @@ Names enter, tables leave. A name has one owner: two are an error that names bot
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from cce.domain.scope import Scope
@@ -59,7 +58,7 @@ class Catalogue:
             replaced = self._given.get(run.name)
             if replaced is not None and replaced.runs_code:
                 # What the program answered before, in place of the program: its other settings hold.
-                self._given[run.name] = replace(replaced, source=run.source, origin=run.origin)
+                self._given[run.name] = replaced._replace(source=run.source, origin=run.origin)
             else:
                 self._require_free(run)
                 self._given[run.name] = run

@@ -19,12 +19,12 @@ from cce.registry import ask_plug_in
 from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.backends.checking import check_ranking
 from cce.retrieval.backends.contract import Backend
-from cce.retrieval.corpus.scopes import ScopedFiles
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems.catalogue import Catalogue, ResolvedSystem
 
 if TYPE_CHECKING:
     from cce.domain.ranking_account import RankingAccount
+    from cce.retrieval.corpus.scopes import ScopedFiles
 
 _T = TypeVar("_T")
 
@@ -48,7 +48,11 @@ class System:
         self.table = table
         self._index = index
         self.scopes = resolved.scopes
-        self._scopes = ScopedFiles(resolved.scopes) if resolved.scopes else None
+        self._scopes: ScopedFiles | None = None
+        if resolved.scopes:
+            from cce.retrieval.corpus.scopes import ScopedFiles  # few runs have a scope
+
+            self._scopes = ScopedFiles(resolved.scopes)
         backend = table.source.backend
         factory = BACKENDS.load(backend)
         self._is_plug_in = BACKENDS.package_of(backend) is not None
