@@ -15,8 +15,7 @@ SOURCES = ROOT / "src"
 PACKAGE = SOURCES / "cce"
 
 WIDTH = 105
-_COLUMN = 16
-_MAX_DEPTH = 1  # of the drawing: the rooms of a room, and no further
+_COLUMN = 18
 
 TITLE = "src/cce: imports point down (↓); rooms beside each other (|) never import each other"
 _BELOW, _BESIDE = "↓", "|"
@@ -64,9 +63,9 @@ def _house() -> Iterator[str]:
             yield from (f"  {line}" for line in others)
 
 
-def _room(path: Path, depth: int = 0) -> Iterator[str]:
-    """One line per package and its sub-packages, or per module; a long line goes on below."""
-    label = "  " * depth + (f"{path.name}/" if path.is_dir() else f"{path.name}.py")
+def _room(path: Path) -> Iterator[str]:
+    """One line per package or module, with the rooms of a package below; a long line goes on below."""
+    label = f"{path.name}/" if path.is_dir() else f"{path.name}.py"
     yield from textwrap.wrap(
         purpose(path),
         WIDTH - 2,
@@ -74,8 +73,9 @@ def _room(path: Path, depth: int = 0) -> Iterator[str]:
         subsequent_indent=" " * _COLUMN,
         break_on_hyphens=False,
     )
-    for below in sorted(path.glob("*/__init__.py")) if depth < _MAX_DEPTH else ():
-        yield from _room(below.parent, depth + 1)
+    below = " ".join(f"{each.parent.name}/" for each in sorted(path.glob("*/__init__.py")))
+    indent = " " * (_COLUMN + 2)
+    yield from textwrap.wrap(below, WIDTH - 2, initial_indent=indent, subsequent_indent=indent)
 
 
 def layers() -> list[list[str]]:

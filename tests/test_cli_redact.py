@@ -104,7 +104,7 @@ def test_a_strict_report_says_so_in_its_head_and_a_standard_one_says_nothing(
     asked = "relevance", "set.jsonl", "--json"
     assert json.loads(run_cce(*asked, "--redact", "strict", cwd=project).stdout)["redact"] == "strict"
     assert "redact" not in json.loads(run_cce(*asked, "--redact", "standard", cwd=project).stdout)
-    for form, sign in (("markdown", b"redact strict"), ("html", b">redact<")):
+    for form, sign in (("markdown", b"</code> \xc2\xb7 redact strict"), ("html", b">redact<")):
         for mode, is_told in (("strict", True), ("standard", False)):
             result = run_cce("relevance", "set.jsonl", "--report", f"{form}=-", "--redact", mode, cwd=project)
             assert (sign in result.stdout.split(b"<code>cce")[0].replace(b"\n", b"")) is is_told, (form, mode)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cce.cli.main import main
 from cce.domain.anchor import Anchor, parse_anchor
@@ -311,3 +313,18 @@ def test_a_wrong_figure_in_a_baseline_is_named(project: Path, capsys: pytest.Cap
     capsys.readouterr()
     assert gate(project, "[drop]\nndcg = 0\n") == 2
     assert "baseline.json: figures" in capsys.readouterr().err
+
+
+@given(st.text("abcdefghxyz", max_size=12), st.integers(1, 12))
+def test_figures_stay_within_their_range_and_grow_with_the_cutoff(found: str, cutoff: int) -> None:
+    unique = "".join(dict.fromkeys(found))
+    for name in ("precision", "recall", "mrr", "hit", "f1", "ndcg", "ndcg_linear", "ap", "judged"):
+        figure = scored(f"{name}@{cutoff}", unique, unique)
+        assert figure is None or 0 <= figure <= 1
+    for name in ("recall", "mrr", "hit", "irrelevant_hits"):
+        less, more = (
+            scored(f"{name}@{k}", unique, unique, irrelevant=IRRELEVANT) for k in (cutoff, cutoff + 1)
+        )
+        assert less is not None
+        assert more is not None
+        assert less <= more

@@ -62,8 +62,11 @@ def read(sentence: str) -> Said:
     return Said(mean, interval, n, better, worse, tied, found["verdict"], found["rest"])
 
 
-def random_sentences(chance: random.Random, options: EvidenceOptions) -> list[str]:
-    """What is said of a random comparison: few or many cases, ties, rare losses, metrics that move alike."""
+def random_sentences(chance: random.Random, options: EvidenceOptions) -> list[tuple[str, float]]:
+    """What is said of each metric of a random comparison, and its p alone.
+
+    There are few or many cases, ties, rare losses, and metrics that move alike.
+    """
     n = chance.choice((1, 2, 4, 5, 6, 7, 8, 10, 15, 24, 40, 60))
     share, bias = chance.choice((0.0, 0.1, 0.4, 0.9)), chance.choice((0.1, 0.5, 0.9))
     lead = [_step(chance, share, bias) for _ in range(n)]
@@ -76,7 +79,8 @@ def random_sentences(chance: random.Random, options: EvidenceOptions) -> list[st
     pair = score_of_columns("a", columns_a), score_of_columns("b", columns_b)
     compare = gather_evidence(options, (), pair).compare
     assert compare is not None
-    return sentences(compare, options)
+    alone = [each.flip_p for each in compare.metrics.values()]
+    return list(zip(sentences(compare, options), alone, strict=True))
 
 
 def _step(chance: random.Random, share: float, bias: float) -> float:
@@ -87,7 +91,7 @@ def _step(chance: random.Random, share: float, bias: float) -> float:
     return (chance.choice(FIGURES) / 2) * (1 if chance.random() < bias else -1)
 
 
-def require_consistent(said: Said, options: EvidenceOptions) -> None:
+def require_consistent(said: Said, alone: float, options: EvidenceOptions) -> None:
     alpha, limit = micro(str(options.alpha)), micro(str(options.min_effect))
     p = said.number(", p = ")
     assert said.better + said.worse + said.tied == said.n
@@ -120,17 +124,20 @@ def require_consistent(said: Said, options: EvidenceOptions) -> None:
         low, high = (micro(each) for each in re.findall(_NUMBER, said.rest)[:2])
         assert -limit < low <= said.mean <= high < limit
     assert ("would undo this" in said.rest) <= (said.verdict in ("improved", "regressed"))
-    _require_interval_agrees(said, p, alpha)
+    _require_interval_agrees(said, p, round(alone * 1e6), alpha)
     _require_forecast_agrees(said)
 
 
-def _require_interval_agrees(said: Said, p: int | None, alpha: int) -> None:
+def _require_interval_agrees(said: Said, p: int | None, alone: int, alpha: int) -> None:
     """Where the interval leaves 0 out and p is not below alpha, or the reverse, the sentence says why."""
     if p is None or said.interval is None or said.mean == 0:
         return
     low, high = said.interval
     leaves_zero = low > 0 or high < 0
+    assert leaves_zero == (alone < 50_000)
     assert ("Alone" in said.rest) == (leaves_zero and p >= alpha)
+    assert ("Alone it would" in said.rest) == (leaves_zero and alone < alpha <= p)
+    assert said.number("Alone, its p of ") in (None, alone)
     assert ("holds 0; at" in said.rest) == (not leaves_zero and p < alpha)
 
 
@@ -159,10 +166,10 @@ def test_no_sentence_of_a_thousand_random_comparisons_contradicts_itself(alpha: 
             seed=number,
             resamples=chance.choice((99, 400)),
         )
-        for sentence in random_sentences(chance, options):
+        for sentence, alone in random_sentences(chance, options):
             said = read(sentence)
             try:
-                require_consistent(said, options)
+                require_consistent(said, alone, options)
             except AssertionError as exc:
                 raise AssertionError(f"{options}: {sentence}") from exc
             verdicts.add(said.verdict)

@@ -20,6 +20,7 @@ from cce.measurement.fixtures.digests import digests_of, labels_of
 from cce.measurement.gate.baseline import as_saved, pair_with_baseline
 from cce.measurement.gate.rules import judge_gate
 from cce.measurement.reports.exams import Digested, pair_by_labels
+from conftest import Run
 from score_rows import Row, score_of
 
 # Digests.
@@ -296,6 +297,12 @@ def test_if_nothing_pairs_there_is_a_reason_and_no_error() -> None:
         (Rule.LABELS_CHANGED, REVIEW, ("a", "b", "c")),
         (Rule.CANNOT_TELL, REVIEW, ()),
     ]
+    # Other ids, and of one label two copies: nobody knows which was renamed, but it is no other set.
+    doubled = Side({"x1": 1.0, "x2": 1.0})
+    assert reasons(Side({"x": 1.0}), doubled) == [
+        (Rule.NO_BASELINE, REVIEW, ("x1", "x2")),
+        (Rule.CASES_REMOVED, REVIEW, ("x",)),
+    ]
     foreign = Side({"x": 1.0}, anchors={"x": "b.py"})
     with pytest.raises(UsageError, match="shares no case"):
         reasons(Side(ABC), foreign)
@@ -381,6 +388,9 @@ def test_three_regressed_cases_that_are_deleted_are_for_review(exam: Exam, gate:
     assert (answer["verdict"], answer["code"], answer["rules"]) == ("REVIEW", 0, ["cases-removed"])
     assert answer["reasons"][0]["text"] == "3 cases of the baseline left the set (case00, case01, case02)"
     assert gate("--strict")["code"] == 1
+    assert main(["gate", "gate.toml", "--report", "html=report.html"]) == 0
+    page = (exam.root / "report.html").read_text()
+    assert "(case00, case01, case02)" in page  # plain text: there is nothing to link to
 
 
 def test_a_critical_case_that_is_deleted_blocks(exam: Exam, gate: Gate) -> None:
@@ -630,3 +640,87 @@ def test_an_id_that_went_to_another_case_is_never_compared_with_itself(
     assert json.loads(capsys.readouterr().out)["queries"] == 24
     assert main(["compare", "old.json", "new.json"]) == 2
     assert "the labels of 1 case changed from old.json to new.json: 'case00'" in capsys.readouterr().err
+
+
+def test_a_range_that_reanchor_moved_is_the_same_label_to_a_gate(exam: Exam, gate: Gate) -> None:
+    assert main(["fixtures", "pin", "set.jsonl", "--write"]) == 0
+    accepted(gate)
+    for name in exam.names:
+        path = exam.root / "src" / f"{name}.py"
+        path.write_text("import os\n\n\n" + path.read_text())
+    answer = gate()  # what is lost is lost to stale labels only
+    assert (answer["verdict"], answer["rules"]) == (
+        "REVIEW",
+        ["regressed", "more-worse", "labels-stale", "labels-unmatched"],
+    )
+    assert main(["fixtures", "reanchor", "set.jsonl", "--write"]) == 0
+    assert "case00.py@4-5" in (exam.root / "set.jsonl").read_text()
+    assert gate()["verdict"] == "GO"
+
+
+def test_pinning_a_set_changes_no_label_to_a_gate(exam: Exam, gate: Gate) -> None:
+    accepted(gate)
+    assert main(["fixtures", "pin", "set.jsonl", "--write"]) == 0
+    assert gate()["verdict"] == "GO"
+
+
+def delete_three(exam: Exam) -> None:
+    exam.lose(*exam.names[:3])
+    del exam.cases[:3]
+
+
+def delete_critical(exam: Exam) -> None:
+    del exam.cases[1]
+
+
+def move_eight(exam: Exam) -> None:
+    for case in exam.cases[:8]:
+        case["expected"] = [f"{exam.names[-1]}.py@1-2"]
+
+
+def widen_all(exam: Exam) -> None:
+    for case, name in zip(exam.cases, exam.names, strict=True):
+        case["expected"] = [f"{name}.py"]
+
+
+def make_stale(exam: Exam) -> None:
+    for name in exam.names[:30]:
+        exam.write(name, f"def {name}(a):\n    return a + 1  # find {name}\n")
+
+
+def remove_files(exam: Exam) -> None:
+    for name in exam.names[:23]:
+        (exam.root / "src" / f"{name}.py").unlink()
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("change", "code", "reason"),
+    [
+        (delete_three, 0, "review: 3 cases of the baseline left the set (case00, case01, case02)"),
+        (delete_critical, 1, "block:  1 critical case of the baseline left the set (case01)"),
+        (move_eight, 0, "review: labels changed for 8 cases"),
+        (widen_all, 0, "review: labels changed for 24 cases"),
+        (make_stale, 0, "review: labels are stale for 30 cases"),
+        (remove_files, 0, "review: labels match nothing for 23 cases"),
+    ],
+)
+def test_the_endings_are_those_of_the_installed_command(
+    tmp_path: Path, run_cce: Run, change: Callable[[Exam], None], code: int, reason: str
+) -> None:
+    exam = Exam(tmp_path, 32 if change is make_stale else N_CASES)
+    exam.cases[1]["critical"] = change is delete_critical
+    exam.save()
+    assert run_cce("fixtures", "pin", "set.jsonl", "--write", cwd=tmp_path).returncode == 0
+    exam.cases = [json.loads(line) for line in (tmp_path / "set.jsonl").read_text().splitlines()[1:]]
+    assert run_cce("gate", "gate.toml", "--accept", cwd=tmp_path).returncode == 0
+    change(exam)
+    exam.save()
+    done = run_cce("gate", "gate.toml", cwd=tmp_path)
+    assert done.returncode == code
+    out = done.stdout.decode()
+    assert out.startswith("GATE: BLOCK\n" if code else "GATE: REVIEW\n")
+    assert reason in out
+    assert "improved" not in out
+    # Lost answers do regress, and only with the cases whose labels are stale: that is for review.
+    assert ("regressed" in out) == (change is remove_files)

@@ -145,7 +145,7 @@ def test_every_version_is_there_oldest_first_with_what_changed(
     git("add", "-A")
     git("commit", "-q", "-m", "nothing about it", day=3)
     commit("b.json", 0.75, 4, labels={"a": one, "b": other})
-    commit("b.json", 1.0, 5, ids="ac", labels={"a": one, "c": other})
+    commit("b.json", 1.0, 5, ids="ac", labels={"a": one, "c": "2" * 16})
     fields = history(capsysbinary, "b.json")
     versions = fields["versions"]
     assert [(each["subject"], each["date"][:10], each["means"]["mrr"]) for each in versions] == [
@@ -177,6 +177,14 @@ def test_a_renamed_baseline_keeps_its_history(work_tree: Path, capsysbinary: Cap
     commit("eval/new ü.json", 0.5, 3)
     versions = history(capsysbinary, "eval/new ü.json")["versions"]
     assert [each["means"]["mrr"] for each in versions] == ["0.250000", "0.250000", "0.500000"]
+
+
+@pytest.mark.process
+def test_a_case_under_another_id_is_the_same_case(work_tree: Path, capsysbinary: Capture) -> None:
+    commit("b.json", 0.25, 1, labels={"a": "0" * 16, "b": "1" * 16})
+    commit("b.json", 0.5, 2, ids="ac", labels={"a": "0" * 16, "c": "1" * 16})
+    _, last = history(capsysbinary, "b.json")["versions"]
+    assert (last["labels"], last["starts_line"]) == ({"changed": 0, "added": 0, "removed": 0}, False)
 
 
 @pytest.mark.process

@@ -207,7 +207,8 @@ def test_a_real_retriever_of_llama_index() -> None:
 
 
 @pytest.mark.process
-def test_a_real_retriever_of_haystack() -> None:
+def test_a_real_retriever_of_haystack(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HAYSTACK_TELEMETRY_ENABLED", "False")  # it reports its use unless told otherwise
     store_module = pytest.importorskip("haystack.document_stores.in_memory", reason="needs haystack-ai")
     retriever_module = pytest.importorskip(
         "haystack.components.retrievers.in_memory", reason="needs haystack-ai"

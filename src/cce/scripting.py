@@ -169,20 +169,27 @@ def compare(
 
 
 def gate(
-    policy: StrPath, *, strict: bool = False, redact: str | None = None, use_cache: bool = True
+    policy: StrPath,
+    *,
+    strict: bool = False,
+    baseline_ref: str | None = None,
+    redact: str | None = None,
+    use_cache: bool = True,
 ) -> GateResult:
     """Hold a ranking to a policy and its baseline, as `cce gate` does; raises CceError.
 
     A new baseline is accepted at the command line only, with `cce gate POLICY --accept`.
 
-    strict  REVIEW refuses, too
+    strict        REVIEW refuses, too
+    baseline_ref  a git commit to read the baseline from, in place of the file
     """
     from cce.measurement.gate.policy import read_policy
     from cce.usecases.corpora import choose_corpus
     from cce.usecases.gate import GatePlan, run_gate
 
     corpus = choose_corpus(None, None, redact, is_cached=use_cache)
-    run = run_gate(GatePlan(read_policy(os.fspath(policy)), is_strict=strict, corpus=corpus), _unwatched)
+    asked = read_policy(os.fspath(policy))
+    run = run_gate(GatePlan(asked, strict, baseline_ref=baseline_ref, corpus=corpus), _unwatched)
     return GateResult(run.gate, run.notices)
 
 

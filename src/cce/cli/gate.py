@@ -57,7 +57,7 @@ class _Gate(click.Command):
     "  cce gate eval/gate.toml --accept      (whenever a change is meant)\n"
     "  cce gate eval/gate.toml\n"
     "  cce gate eval/gate.toml --strict --report markdown=comment.md\n"
-    "  cce gate gate.toml --run-systems      (the policy names systems that are programs or services)\n"
+    "  cce gate gate.toml --run-systems      (its systems may run)\n"
     "  cce gate gate.toml --run mine=mine.jsonl",
 )
 @click.argument("policy_paths", type=FILE, metavar="POLICY.toml...", nargs=-1, required=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 from cce.json_text import dump_json
 
-FORMATS = ("fixtures", "report", "gate", "systems", "run")
+FORMATS = ("fixtures", "report", "gate", "systems", "run", "tenants")
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -36,6 +36,7 @@ def _generate(name: str) -> dict[str, Any]:
     from cce.measurement.gate.policy import policy_schema
     from cce.measurement.reports.model import report_schema
     from cce.retrieval.systems.tables import systems_schema
+    from cce.retrieval.systems.tenants import tenants_schema
 
     generators: dict[str, Callable[[], dict[str, Any]]] = {
         "fixtures": fixture_line_schema,
@@ -43,5 +44,6 @@ def _generate(name: str) -> dict[str, Any]:
         "gate": policy_schema,
         "systems": systems_schema,
         "run": run_line_schema,
+        "tenants": tenants_schema,
     }
     return generators[name]()

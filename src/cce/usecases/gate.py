@@ -38,7 +38,6 @@ from cce.measurement.gate.narrow import narrow_drops
 from cce.measurement.gate.policy import require_known
 from cce.measurement.gate.policy_tables import PolicyError
 from cce.measurement.gate.rules import judge_gate, named_metrics, weighed_metrics
-from cce.measurement.matching.ideals import IndexedChunks
 from cce.measurement.reports.reading import SavedReport, edited_means, parse_saved_report, read_saved_report
 from cce.measurement.scoring import select_cases
 from cce.quoting import counted, on_one_line
@@ -51,10 +50,10 @@ from cce.usecases.corpora import (
     NO_CHOICE,
     CorpusChoice,
     corpus_of,
-    indexed_texts,
     likely_secrets,
     open_corpus,
 )
+from cce.usecases.doubt import doubtful_labels
 from cce.usecases.drilldown import drill_into
 from cce.usecases.evaluate import Measurement, Plan, all_notices, measure_systems
 from cce.usecases.gate_files import beside, corpus_of_policy, require_direct_baseline, systems_of_policy
@@ -355,19 +354,6 @@ def _weigh_firm(evidence: Evidence, pair: BaselinePair, doubt: DoubtfulLabels) -
         return None
     sides = (select_cases(pair.baseline, firm), select_cases(pair.candidate, firm))
     return gather_evidence(evidence.options, sides, sides)
-
-
-def doubtful_labels(fixtures: FixtureSet, indexed: IndexedCorpus) -> DoubtfulLabels:
-    """The cases whose pins do not hold, or whose anchors match nothing; a store has no text to look at."""
-    chunks = IndexedChunks(enumerate(indexed.index.chunks))
-    stale: list[str] = []
-    if indexed.is_directory and any(case.pins for case in fixtures.cases):
-        from cce.labels.tracking.pins import stale_anchors
-        from cce.labels.tracking.texts import AnchoredTexts
-
-        texts = AnchoredTexts(indexed_texts(indexed))
-        stale = [case.id for case in fixtures.cases if any(stale_anchors(texts, case))]
-    return DoubtfulLabels(tuple(stale), tuple(case.id for case in fixtures.cases if chunks.unmatched(case)))
 
 
 def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, indexed: IndexedCorpus) -> Iterator[str]:

@@ -10,7 +10,8 @@ from cce.quoting import on_one_line, quoted
 from cce.work_tree import path_in_work_tree
 
 # A partial clone would fetch what it lacks, and ask for a password.
-_OFFLINE = {"GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+OFFLINE = {"GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+"""What the environment of git gets besides."""
 _TIMEOUT = 60
 
 
@@ -42,7 +43,7 @@ def _git(folder: str, *arguments: str) -> bytes | None:
     try:
         done = subprocess.run(  # noqa: S603 - no shell, and a ref is never an option
             ("git", "-C", folder, *arguments),  # noqa: S607 - as the user's own git
-            env={**os.environ, **_OFFLINE},
+            env={**os.environ, **OFFLINE},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,

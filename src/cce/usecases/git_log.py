@@ -9,15 +9,11 @@ from typing import IO, NamedTuple
 
 from cce.errors import UsageError
 from cce.quoting import on_one_line
+from cce.usecases.git import OFFLINE
 from cce.work_tree import path_in_work_tree
 
-# A partial clone would fetch what it lacks, and ask for a password.
-_ENVIRONMENT = {
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_LITERAL_PATHSPECS": "1",  # a name may look like a pattern
-}
+# A name may look like a pattern.
+_ENVIRONMENT = {**OFFLINE, "GIT_LITERAL_PATHSPECS": "1"}
 _MARK = "cce:version"
 _LOG = (
     *("-c", "log.showSignature=false", "log", "--follow", "-c", "--name-status", "-z"),

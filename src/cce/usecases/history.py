@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from cce.domain.history import BaselineHistory, BaselineVersion, LabelChanges
+from cce.domain.labels import Labels
 from cce.domain.scores import METRICS, BackendScore
 from cce.errors import ReportError, UsageError
+from cce.measurement.reports.exams import Digested, pair_by_labels
 from cce.measurement.reports.reading import SavedReport, parse_saved_report
 from cce.quoting import listed, on_one_line
 from cce.registry import unknown_name
@@ -18,10 +19,10 @@ _N_SHOWN = 5
 
 
 class _Exam(NamedTuple):
-    """What a version asked: case id -> k, and case id -> digest of its label where it says."""
+    """What a version asked: case id -> k, and the labels where it says."""
 
     ks: Mapping[str, int]
-    digests: Mapping[str, str] | None
+    labels: Labels | None
 
 
 class _Readable(NamedTuple):
@@ -73,14 +74,14 @@ def _chosen(path: str, found: list[_Readable], typed: str | None) -> str:
 
 def _measured(each: _Readable, backend: str, before: _Exam | None) -> tuple[BaselineVersion, _Exam | None]:
     """What one version holds, and what it asked."""
-    commit, date, subject, content = each.version
+    commit, date, subject, _ = each.version
     if isinstance(each.saved, str):
         return BaselineVersion(commit, date, subject, 0, {}, None, each.saved), None
     score = next((score for score in each.saved.backends if score.backend == backend), None)
     if score is None:
         names = ", ".join(on_one_line(score.backend) for score in each.saved.backends)
         return BaselineVersion(commit, date, subject, 0, {}, None, f"holds {names} only"), None
-    exam = _Exam(dict(zip(score.ids, score.ks, strict=True)), _digests(content or b""))
+    exam = _Exam(dict(zip(score.ids, score.ks, strict=True)), each.saved.labels)
     labels = None if before is None else _changes(before, exam)
     return BaselineVersion(commit, date, subject, score.n_cases, _means(score), labels), exam
 
@@ -90,24 +91,13 @@ def _means(score: BackendScore) -> dict[str, float]:
 
 
 def _changes(before: _Exam, after: _Exam) -> LabelChanges:
+    if before.labels is not None and after.labels is not None:
+        then, now = [*before.ks], [*after.ks]
+        digests = Digested(
+            [before.labels[name].digest for name in then], [[after.labels[name].digest] for name in now]
+        )
+        pairing = pair_by_labels(then, now, digests)
+        return LabelChanges(len(pairing.changed), len(pairing.added), len(pairing.removed))
     shared = before.ks.keys() & after.ks.keys()
-    is_known = before.digests is not None and after.digests is not None
-    other = [
-        name
-        for name in shared
-        if before.ks[name] != after.ks[name]
-        or ((before.digests or {}).get(name) != (after.digests or {}).get(name) and is_known)
-    ]
-    return LabelChanges(
-        changed=len(other) if is_known or other else None,
-        added=len(after.ks) - len(shared),
-        removed=len(before.ks) - len(shared),
-    )
-
-
-def _digests(content: bytes) -> dict[str, str] | None:
-    """Case id -> digest of its label, None for a baseline without the key `labels`."""
-    labels = json.loads(content.decode("utf-8-sig")).get("labels")
-    if not isinstance(labels, dict):
-        return None
-    return {name: str(row.get("digest")) for name, row in labels.items() if isinstance(row, dict)}
+    n_other_k = sum(before.ks[name] != after.ks[name] for name in shared)
+    return LabelChanges(n_other_k or None, len(after.ks) - len(shared), len(before.ks) - len(shared))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from cce.domain.case import Case
-from cce.domain.outside import FailedAnswer, Question
+from cce.domain.outside import Answer, FailedAnswer, Question
 from cce.domain.query import Query
 from cce.domain.ranking import Ranking
 from cce.errors import OutsideSystemError
@@ -185,20 +185,30 @@ class _Answers:
             progress(f"{self._name}: asked", n_done, len(asked), "queries")
             try:
                 answer = next(answers)
-                if isinstance(answer, FailedAnswer):
-                    yield self._fail(question, answer.message)
-                    continue
-                allowed = self._scopes.allowed(case, self._opened.scopes)
-                is_first = question.k == case.k  # what comes deeper repeats it
-                yield self._opened.door.ranking(question, answer, allowed, is_counted=is_first)
             except OutsideSystemError as exc:
                 if not self._asking.keeps_going:
                     raise
                 # The system as a whole failed: whatever is still to come fails alike.
-                yield self._fail(question, str(exc))
-                answers = iter([FailedAnswer(str(exc))] * (len(asked) - n_done - 1))
+                answer = FailedAnswer(str(exc))
+                answers = iter([answer] * (len(asked) - n_done - 1))
+            yield self._ranking(case, question, answer)
+
+    def _ranking(self, case: Case, question: Question, answer: Answer) -> Ranking:
+        if isinstance(answer, FailedAnswer):
+            return self._fail(question, answer.message)
+        allowed = self._scopes.allowed(case, self._opened.scopes)
+        is_first = question.k == case.k  # what comes deeper repeats it
+        try:
+            return self._opened.door.ranking(question, answer, allowed, is_counted=is_first)
+        except OutsideSystemError as exc:  # a result that cannot be, such as a score of NaN
+            if not self._asking.keeps_going:
+                raise
+            return self._fail(question, str(exc))
 
     def _fail(self, question: Question, message: str) -> Ranking:
+        # A service and a door name system and case themselves.
+        own = f"system {quoted(self._name)}: "
+        message = message.removeprefix(own).removeprefix(f"case {on_one_line(question.id)}: ")
         if not self._asking.keeps_going:
             place = f"system {quoted(self._name)}: case {on_one_line(question.id)}"
             raise OutsideSystemError(f"{place}: {on_one_line(message)}")

@@ -83,7 +83,7 @@ def pair_with_baseline(
     Raises UsageError if the baseline is of another set.
     """
     pairing = _pairing(candidate, baseline, labels, cases)
-    if not pairing.same and (labels is None or not pairing.changed):
+    if pairing.is_foreign:
         raise UsageError(
             f"{on_one_line(place)}: the baseline shares no case with the set"
             f"{same_ids_with_other_k(baseline, candidate)}: "

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 
 class SameCase(NamedTuple):
@@ -28,6 +30,7 @@ class Pairing:
     changed  ids on both sides whose labels differ
     added    ids of the newer side without a partner
     removed  ids of the older side without a partner
+    is_foreign  whether the sides have nothing in common, no id and no digest
     """
 
     same: tuple[SameCase, ...]
@@ -35,6 +38,7 @@ class Pairing:
     changed: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    is_foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ def pair_by_labels(then: Sequence[str], now: Sequence[str], digests: Digested) -
         changed=tuple(changed),
         added=tuple(name for name in free if name not in told),
         removed=tuple(name for name, at in olds.items() if at not in taken and name not in told),
+        is_foreign=olds.keys().isdisjoint(news) and {*digests.then}.isdisjoint(_flat(digests.now)),
     )
 
 
@@ -75,6 +80,7 @@ def pair_by_ids(then: Mapping[str, int], now: Mapping[str, int]) -> Pairing:
         same=tuple(same),
         added=tuple(name for name, k in now.items() if then.get(name) != k),
         removed=tuple(name for name in then if name not in now),
+        is_foreign=not same,
     )
 
 
@@ -102,7 +108,7 @@ def _renamed(
     }
 
 
-def _flat(lists: Iterable[Sequence[int]]) -> Iterator[int]:
+def _flat(lists: Iterable[Sequence[T]]) -> Iterator[T]:
     for each in lists:
         yield from each
 

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from cce.domain.evidence import Evidence
 from cce.domain.full_report import FullReport
-from cce.domain.gate import Reason
+from cce.domain.gate import Reason, Rule
 from cce.domain.redaction import Redaction
 from cce.numerals import format_score
 from cce.quoting import one_line
@@ -149,6 +149,8 @@ def case_addresses(ids: Sequence[str]) -> list[str]:
 def _reason_line(reason: Reason) -> ReasonLine:
     """Links stand where the text names a case of the reason; of an id that stands twice at the last place."""
     text = one_line(reason.text)
+    if reason.rule is Rule.CASES_REMOVED:  # the page has none of them
+        return ReasonLine(reason.level.value, ((text, ""),))
     places: list[tuple[int, int, str]] = []
     # The longest first: `pin` must not be found in `pin-check`.
     for name in sorted(set(map(one_line, reason.case_ids)), key=lambda each: (-len(each), each)):

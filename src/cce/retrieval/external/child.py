@@ -27,6 +27,7 @@ GRACE_SECONDS = 5.0
 
 _TERMINATE_SECONDS = 1.0
 _REAP_SECONDS = 2.0
+_MOMENT_SECONDS = 0.1  # what it wrote before the line at fault is in the pipe already
 _DRAIN_SECONDS = 0.5
 _PIECE_BYTES = 1 << 16
 _KEPT_ERRORS = 1 << 16
@@ -102,8 +103,7 @@ class Child:
 
     def last_errors(self) -> bytes:
         """The end of what it said on standard error, once it had a moment to say it."""
-        if self.has_ended:
-            self._threads[-1].join(_DRAIN_SECONDS)
+        self._threads[-1].join(_DRAIN_SECONDS if self.has_ended else _MOMENT_SECONDS)
         return bytes(self._errors)
 
     def close_input(self) -> None:
