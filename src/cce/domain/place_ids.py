@@ -47,9 +47,14 @@ def place_of(docid: str, is_file: Callable[[str], bool], pattern: str = "{}") ->
     It is taken literally first, then decoded: `a%20b.txt` may be the name of a file, or of `a b.txt`. The id
     is put into `pattern` for its `{}`, also as the name of a file that `file_name` made of it.
     """
+    # Runs hold millions of ids, and nearly all are the path of a file, or one with lines.
+    if pattern == "{}":
+        if _PART_OF_PLACE.search(docid) is None or is_file(docid):
+            return DocumentPlace(docid)
+        place = _split(_REPEAT.sub("", docid))
+        if "%" not in docid or is_file(place.path):
+            return place
     last = DocumentPlace(docid)
-    if pattern == "{}" and (_PART_OF_PLACE.search(docid) is None or is_file(docid)):
-        return last  # most ids are paths, and runs hold millions
     for last in _readings(docid, pattern):
         if is_file(last.path):
             break

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from cce.domain.ranking import Chunk
 from cce.line_spans import Spans
 from cce.retrieval.indexing.index import Index
 
 _CODE = ("function", "module")
+
+
+class _Around(NamedTuple):
+    """The chunks around some lines: the kind of the most like one, the position of the smallest holder."""
+
+    likeness: str | None
+    holder: int | None
 
 
 class FilePlaces:
@@ -20,8 +28,7 @@ class FilePlaces:
         self.positions: Sequence[int] = index.positions_by_file.get(path, ())
         self.n_lines = index.line_counts.get(path)
         self._chunks = {position: index.chunks[position] for position in self.positions}
-        self._holders: dict[tuple[int, int], int | None] = {}
-        self._likes: dict[tuple[int, int], str | None] = {}
+        self._found: dict[tuple[int, int], _Around] = {}
 
     @cached_property
     def last_line(self) -> int:
@@ -59,21 +66,8 @@ class FilePlaces:
 
     def function_holding(self, first: int, last: int) -> int | None:
         """Position of the smallest chunk that holds all these lines, if it is a function or a module."""
-        key = first, last
-        if key not in self._holders:
-            self._holders[key] = self._smallest_holder(first, last)
-        return self._holders[key]
-
-    def _smallest_holder(self, first: int, last: int) -> int | None:
-        sizes = [
-            (chunk.end_line - chunk.start_line, at)
-            for at, chunk in self._overlapping(first, last)
-            if chunk.start_line <= first and last <= chunk.end_line
-        ]
-        if not sizes:
-            return None
-        _, smallest = min(sizes)
-        return smallest if self.is_code(smallest) else None
+        holder = self._around(first, last).holder
+        return holder if holder is not None and self.is_code(holder) else None
 
     def is_code(self, position: int) -> bool:
         """Whether the chunk at `position` is a function or a module: the pieces that answers are cut into."""
@@ -85,22 +79,31 @@ class FilePlaces:
         Ties: the smaller chunk, then index order. Most common lines alone would send every function that is
         returned with its decorator to the class around it.
         """
-        key = first, last
-        if key not in self._likes:
-            self._likes[key] = self._kind_of_most_like(first, last)
-        return self._likes[key]
+        return self._around(first, last).likeness
 
-    def _kind_of_most_like(self, first: int, last: int) -> str | None:
+    def _around(self, first: int, last: int) -> _Around:
+        # Both are asked of nearly every result, and finding the chunks is most of the work.
+        key = first, last
+        around = self._found.get(key)
+        if around is None:
+            around = self._found[key] = self._look_around(first, last)
+        return around
+
+    def _look_around(self, first: int, last: int) -> _Around:
         best_kind, best_shared, best_union, best_size = None, 0, 1, 0
-        for _, chunk in self._overlapping(first, last):
-            shared = min(last, chunk.end_line) - max(first, chunk.start_line) + 1
-            size = chunk.end_line - chunk.start_line + 1
+        holder, holder_size = None, 0
+        for at, chunk in self._overlapping(first, last):
+            start, end = chunk.start_line, chunk.end_line
+            shared = (last if last < end else end) - (first if first > start else start) + 1
+            size = end - start + 1
             union = last - first + 1 + size - shared
             # Fractions compared across: shared / union > best_shared / best_union.
             ahead = shared * best_union - best_shared * union
             if ahead > 0 or (ahead == 0 and size < best_size):
                 best_kind, best_shared, best_union, best_size = chunk.kind, shared, union, size
-        return best_kind
+            if start <= first and last <= end and (holder is None or size < holder_size):
+                holder, holder_size = at, size
+        return _Around(best_kind, holder)
 
     def _overlapping(self, first: int, last: int) -> list[tuple[int, Chunk]]:
         return [(at, self._chunks[at]) for at in sorted(self._spans.overlapping(first, last))]
