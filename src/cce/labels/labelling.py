@@ -59,6 +59,15 @@ class Candidate:
         return text if is_same else None
 
 
+class CandidateLine(NamedTuple):
+    """A line with candidates, each with its judgment, None if it is open."""
+
+    number: int
+    case_id: str
+    is_labelled: bool
+    candidates: tuple[tuple[Candidate, Judgment | None], ...]
+
+
 class _Step(NamedTuple):
     """What can be undone: the line before it, None for a skip, and for how many candidates it was."""
 
@@ -75,7 +84,10 @@ class LabelSession:
         if only_ids:
             require_ids(revision.path, (case_id for _, case_id, _ in _drafts(revision)), only_ids)
         self._open = [
-            candidate for candidate in _open_candidates(revision) if _is_wanted(candidate, only_ids)
+            candidate
+            for line in candidate_lines(revision)
+            for candidate, judged in line.candidates
+            if judged is None and _is_wanted(candidate, only_ids)
         ]
         self._next = 0
         self._past: list[_Step] = []
@@ -147,18 +159,28 @@ def unlabelled_ids(revision: Revision) -> list[str]:
     return [case_id for _, case_id, entry in _drafts(revision) if not entry.get("expected")]
 
 
-def _open_candidates(revision: Revision) -> Iterator[Candidate]:
+def candidate_lines(revision: Revision) -> Iterator[CandidateLine]:
+    """Every line with the key `candidates`; raises FixtureError for one that is broken."""
     for number, case_id, entry in _drafts(revision):
-        for position, fields in enumerate(entry["candidates"]):
-            place = f"{on_one_line(revision.path)}:{number}"
-            candidate = _parse_candidate(fields, place, number, position, case_id, entry["query"])
-            if "judged" not in fields:
-                yield candidate
+        place = f"{on_one_line(revision.path)}:{number}"
+        candidates = tuple(
+            (_parse_candidate(fields, place, number, position, case_id, entry["query"]), _judgment(fields))
+            for position, fields in enumerate(entry["candidates"])
+        )
+        yield CandidateLine(number, case_id, bool(entry.get("expected")), candidates)
+
+
+def _judgment(fields: Mapping[str, Any]) -> Judgment | None:
+    """What somebody said of a candidate; any value but false was meant as a yes."""
+    if "judged" not in fields:
+        return None
+    judged = fields["judged"]
+    return judged if type(judged) in (bool, int) else True
 
 
 def corpus_in_header(revision: Revision) -> str | None:
     """The corpus that the header of the set names, None without one."""
-    for _, entry in _entries(revision):
+    for _, entry in entries_of(revision):
         corpus = entry.get("corpus") if "query" not in entry else None
         return corpus if isinstance(corpus, str) else None
     return None
@@ -166,7 +188,7 @@ def corpus_in_header(revision: Revision) -> str | None:
 
 def _drafts(revision: Revision) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """(line number, id, object) of every line with candidates."""
-    for number, entry in _entries(revision):
+    for number, entry in entries_of(revision):
         if "candidates" not in entry:
             continue
         fault = _draft_fault(entry)
@@ -191,7 +213,7 @@ def _draft_fault(entry: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _entries(revision: Revision) -> Iterator[tuple[int, dict[str, Any]]]:
+def entries_of(revision: Revision) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a set with their line numbers; the fixture reader would refuse cases without labels."""
     for number in range(1, revision.n_lines + 1):
         line = revision.line(number).removeprefix(BOM_UTF8).strip()
