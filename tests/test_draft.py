@@ -97,7 +97,7 @@ def test_ids_are_made_of_words_and_differ(corpus: Path) -> None:
 def test_a_draft_has_no_label_so_nothing_can_be_scored_with_it(corpus: Path) -> None:
     (case,) = drafts(corpus, "read")
     assert "expected" not in case
-    with pytest.raises(FixtureError, match="expected is missing"):
+    with pytest.raises(FixtureError, match="ends without a case, all its lines are drafts"):
         parse_fixture_set(json.dumps(case).encode(), "p")
 
 

@@ -315,9 +315,38 @@ def test_a_missing_key_is_named(key: str, other: str) -> None:
     assert fault(f"{{{other}}}".encode()).startswith(f"code.jsonl:1: {key} is missing, it must be a ")
 
 
-def test_a_draft_that_nobody_judged_yet_is_told_from_a_forgotten_key() -> None:
-    assert fault(b'{"query": "q", "candidates": []}') == (
-        "code.jsonl:1: expected is missing: judge the candidates with cce fixtures label, or remove the line"
+CANDIDATE = b'{"path": "a.py", "kind": "module", "lines": [1, 2]}'
+
+
+@pytest.mark.parametrize("expected", [b"", b'"expected": [], '])
+def test_a_line_with_candidates_and_no_label_is_a_draft_and_no_case(expected: bytes) -> None:
+    draft = b'{"id": "two", "query": "q", %s"candidates": [%s]}' % (expected, CANDIDATE)
+    fixtures = parse_fixture_set(b"\n".join((HEADER, draft, CASE, draft.replace(b'"id": "two", ', b""))), "x")
+    assert [case.id for case in fixtures.cases] == ["q3"]
+    assert fixtures.drafts == ("two", "q4")
+
+
+@pytest.mark.parametrize(
+    ("keys", "reason"),
+    [
+        (b'"candidates": []', "expected is missing, and no candidate is there to judge: name an anchor"),
+        (b'"candidates": 7', "expected is missing, and no candidate is there to judge"),
+        (b'"candidates": [%s], "expected": null' % CANDIDATE, "expected must be a non-empty array"),
+        (b'"candidates": [%s], "expected": false' % CANDIDATE, "expected must be a non-empty array"),
+        (b'"candidates": [%s], "expected": ""' % CANDIDATE, "expected must be a non-empty array"),
+        (b'"expected": []', "expected must be a non-empty array"),
+        (b'"irrelevant": ["a.py"]', "expected is missing, it must be a non-empty array"),
+    ],
+)
+def test_any_other_line_without_a_label_is_an_error(keys: bytes, reason: str) -> None:
+    assert fault(b'{"query": "q", %s}' % keys).startswith(f"code.jsonl:1: {reason}")
+
+
+def test_a_set_of_drafts_alone_has_nothing_to_score() -> None:
+    draft = b'{"query": "q", "candidates": [%s]}' % CANDIDATE
+    assert fault(HEADER + b"\n" + draft + b"\n") == (
+        "code.jsonl:2: the set ends without a case, all its lines are drafts, "
+        "label them with cce fixtures label"
     )
 
 

@@ -61,6 +61,51 @@ def test_yes_makes_a_label_of_the_lines_and_no_makes_none(tmp_path: Path) -> Non
     assert judged(path) == [True, False]
 
 
+def test_no_is_a_judgment_too_and_goes_to_irrelevant(tmp_path: Path) -> None:
+    path = write_set(tmp_path, draft())
+    labels = session(path)
+    labels.answer(False)
+    labels.answer(True)
+    assert (entry(path)["irrelevant"], entry(path)["expected"]) == (["a.py@1-2"], ["b.md"])
+    (case,) = read_fixture_set(str(path)).cases
+    assert [place.text for place in case.irrelevant] == ["a.py@1-2"]
+
+
+def test_none_of_the_rest_judges_the_open_candidates_of_one_query_and_is_one_step_to_undo(
+    tmp_path: Path,
+) -> None:
+    path = write_set(tmp_path, draft(), draft(id="two"))
+    before = path.read_bytes()
+    labels = session(path)
+    assert labels.reject_rest() == 2
+    assert (judged(path), judged(path, 3)) == ([False, False], [None, None])
+    assert entry(path)["irrelevant"] == ["a.py@1-2", "b.md"]
+    assert (labels.n_answers, labels.n_passed) == (2, 2)
+    assert labels.current is not None
+    assert (labels.current.case_id, labels.current.path) == ("two", "a.py")
+    assert labels.undo()
+    assert path.read_bytes() == before
+    assert (labels.n_answers, labels.n_passed) == (0, 0)
+
+
+def test_what_was_skipped_is_not_of_the_rest(tmp_path: Path) -> None:
+    path = write_set(tmp_path, draft())
+    labels = session(path)
+    labels.skip()
+    assert labels.reject_rest() == 1
+    assert judged(path) == [None, False]
+
+
+def test_the_newer_judgment_stands_and_no_place_is_both(tmp_path: Path) -> None:
+    path = write_set(tmp_path, draft(irrelevant=["a.py@1-2"], expected=["b.md"]))
+    labels = session(path)
+    labels.answer(True)
+    assert "irrelevant" not in entry(path), "an empty array goes with its key"
+    labels.answer(False)
+    assert entry(path)["expected"] == ["b.md", "a.py@1-2"], "a label that somebody wrote stays"
+    assert "irrelevant" not in entry(path)
+
+
 def test_a_grade_is_kept_by_anchor_and_a_whole_file_is_named_without_lines(tmp_path: Path) -> None:
     path = write_set(tmp_path, draft())
     labels = session(path)
@@ -198,13 +243,24 @@ def test_a_session_in_a_pipe(folder: Path, run_cce: Run) -> None:
     assert shown.endswith("\n2 answers saved, 0 candidates still open\n")
     assert entry(folder / "set.jsonl")["expected"] == ["b.md"]
     assert judged(folder / "set.jsonl") == [False, 3]
+    assert entry(folder / "set.jsonl")["irrelevant"] == ["a.py@1-2"]
+
+
+def test_a_capital_n_rejects_the_rest_of_a_query_only(folder: Path, run_cce: Run) -> None:
+    write_set(folder, draft(), draft(id="two"))
+    done = run_cce("fixtures", "label", "set.jsonl", cwd=folder, stdin=b"N\nu\nn\nN\ny\nq\n")
+    shown = done.stdout.decode()
+    assert shown.count("2 candidates judged irrelevant\n") == 1, "undone"
+    assert shown.count("1 candidate judged irrelevant\n") == 1
+    assert judged(folder / "set.jsonl") == [False, False]
+    assert judged(folder / "set.jsonl", 3) == [True, None]
 
 
 def test_the_end_of_the_input_ends_the_session_and_open_cases_are_named(folder: Path, run_cce: Run) -> None:
     done = run_cce("fixtures", "label", "set.jsonl", cwd=folder, stdin=b"n\n")
     assert done.returncode == 0
     assert b"1 answers saved, 1 candidates still open\n" in done.stdout
-    assert b"without a label, so label or remove them before you score the set: 'one'\n" in done.stdout
+    assert b"without a label, so skipped when the set is scored: 'one'\n" in done.stdout
 
 
 def test_lines_that_are_gone_are_said_to_be(folder: Path, run_cce: Run) -> None:

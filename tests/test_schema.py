@@ -27,10 +27,12 @@ def test_the_shipped_schema_is_the_generated_one(name: str) -> None:
 
 
 def test_the_fixture_schema_has_every_key_that_the_reader_knows() -> None:
-    header, case = json.loads(shipped_schema("fixtures"))["anyOf"]
+    header, case, draft = json.loads(shipped_schema("fixtures"))["anyOf"]
     assert set(header["properties"]) == {"schema", "corpus"}
     assert set(case["properties"]) == {*case_schema()["fields"], "traces", "candidates"}
     assert case["required"] == ["query", "expected"]
+    assert set(draft["properties"]) == set(case["properties"])
+    assert draft["required"] == ["query", "candidates"]
     assert all(field["description"] for field in case["properties"].values())
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from cce.cli.exits import ExitCode, say, warn, write_result
+from cce.cli.judgments import add, clean
 from cce.cli.options import (
     ASKING_OPTIONS,
     backends_option,
@@ -23,6 +23,7 @@ from cce.cli.options import (
 from cce.cli.outputs import refuse_output, warn_of_indexed
 from cce.cli.paths import FILE
 from cce.cli.progress import Progress
+from cce.cli.revisions import WRITE, tell_revision
 from cce.errors import UsageError
 from cce.files import read_bytes, reading, write_file
 from cce.quoting import on_one_line
@@ -32,8 +33,6 @@ STANDARD_STREAM = "-"
 if TYPE_CHECKING:
     from cce.usecases.corpora import CorpusChoice
     from cce.usecases.systems import SystemsChoice
-
-_WRITE = click.option("--write", is_flag=True, help="Change SET instead of showing a diff.")
 
 
 @click.group(
@@ -46,6 +45,10 @@ _WRITE = click.option("--write", is_flag=True, help="Change SET instead of showi
 )
 def command() -> None:
     """Keep the labels of a fixture set true to the code they label."""
+
+
+for _each in (add, clean):
+    command.add_command(_each)
 
 
 @command.command(short_help="find labels that are wrong, stale or worth little")
@@ -100,7 +103,7 @@ def lint(
 @command.command(short_help="note which text each anchor was made for")
 @click.argument("fixtures", type=FILE, metavar="SET")
 @directory_option()
-@_WRITE
+@WRITE
 @click.option("--renew", is_flag=True, help="Renew stale pins as well: the labels hold for the new text.")
 @click.option("--case", "ids", multiple=True, metavar="ID", help="Only this case; may be repeated.")
 @redact_option
@@ -123,13 +126,13 @@ def pin(
         warn(notice)
     pinning = run.pinning
     summary = f"pins added: {pinning.n_added}, renewed: {pinning.n_renewed}, dropped: {pinning.n_removed}"
-    _tell_revision([], summary, None if write else run.diff, fixtures)
+    tell_revision([], summary, None if write else run.diff, fixtures)
 
 
 @command.command(short_help="let stale anchors follow their text")
 @click.argument("fixtures", type=FILE, metavar="SET")
 @directory_option()
-@_WRITE
+@WRITE
 @redact_option
 @with_corpus
 def reanchor(fixtures: str, write: bool, corpus: CorpusChoice) -> None:
@@ -146,18 +149,7 @@ def reanchor(fixtures: str, write: bool, corpus: CorpusChoice) -> None:
     lines = [f"{on_one_line(fixtures)}:{move.case.line}: {move}" for move in run.moves]
     n_made = sum(move.is_made for move in run.moves)
     summary = f"{n_made} of {len(run.moves)} stale anchors re-anchored"
-    _tell_revision(lines, summary, None if write else run.diff, fixtures)
-
-
-def _tell_revision(lines: Sequence[str], summary: str, diff: str | None, path: str) -> None:
-    """Results on standard output: what was written to `path`, or else the `diff` alone."""
-    if diff is None:
-        write_result("".join(f"{line}\n" for line in [*lines, f"{summary} -> {on_one_line(path)}"]))
-        return
-    for line in lines:
-        say(line)
-    say(f"{summary}; nothing is written without --write")
-    write_result(diff)
+    tell_revision(lines, summary, None if write else run.diff, fixtures)
 
 
 @command.command(short_help="make cases to label from real queries")

@@ -8,16 +8,17 @@ from cce.cli.exits import write_result
 from cce.labels.labelling import Candidate, Judgment, LabelSession, unlabelled_ids
 from cce.labels.revision import Revision
 from cce.labels.tracking.texts import AnchoredTexts
-from cce.quoting import on_one_line, quoted
+from cce.quoting import counted, on_one_line, quoted
 
 _MAX_LINES = 40
 _MAX_COLUMNS = 160
 _N_SHOWN = 5
 _JUDGMENTS: dict[str, Judgment] = {"y": True, "n": False, "1": 1, "2": 2, "3": 3}
-_QUESTION = "answer? [y n 1 2 3 s u q, h for help] "
+_QUESTION = "answer? [y n N 1 2 3 s u q, h for help] "
 _HELP = """\
   y      yes, this is an answer
-  n      no
+  n      no, which is kept as irrelevant
+  N      no, and so are all that are left of this query
   1 2 3  yes: 1 related, 2 useful, 3 exactly this
   s      skip it for now
   u      undo: back to the one before
@@ -39,11 +40,15 @@ def _take_answer(session: LabelSession) -> bool:
     while True:
         write_result(_QUESTION)
         typed = sys.stdin.readline()
+        if typed.strip() == "N":  # alone has another meaning in capitals
+            write_result(f"{counted(session.reject_rest(), 'candidate')} judged irrelevant\n")
+            return True
         word = typed.strip().lower()
         if not typed or word in ("q", "quit"):
             return False
         if word in _JUDGMENTS:
-            return _answer(session, _JUDGMENTS[word])
+            _answer(session, _JUDGMENTS[word])
+            return True
         if word == "s":
             session.skip()
             return True
@@ -52,13 +57,12 @@ def _take_answer(session: LabelSession) -> bool:
         write_result("nothing to undo\n" if word == "u" else _HELP)
 
 
-def _answer(session: LabelSession, judgment: Judgment) -> bool:
+def _answer(session: LabelSession, judgment: Judgment) -> None:
     candidate = session.current
     if judgment is not False and candidate is not None and candidate.anchor is None:
         write_result("no anchor can name this path, so it cannot be a label: answer n or s\n")
-        return True
+        return
     session.answer(judgment)
-    return True
 
 
 def _shown(candidate: Candidate, session: LabelSession, texts: AnchoredTexts) -> str:
@@ -88,5 +92,5 @@ def _summary(session: LabelSession, unlabelled: list[str]) -> str:
     lines = [f"{session.n_answers} answers saved, {session.n_open - session.n_answers} candidates still open"]
     if unlabelled:
         few = ", ".join(map(quoted, unlabelled[:_N_SHOWN])) + (", …" if len(unlabelled) > _N_SHOWN else "")
-        lines.append(f"without a label, so label or remove them before you score the set: {few}")
+        lines.append(f"without a label, so skipped when the set is scored: {few}")
     return "\n" + "".join(f"{line}\n" for line in lines)

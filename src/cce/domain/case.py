@@ -46,8 +46,12 @@ class Case(NamedTuple):
 
 
 class FixtureSet(NamedTuple):
-    """The cases of one file, in file order; `corpus` is the header's default directory as written."""
+    """The cases of one file, in file order; `corpus` is the header's default directory as written.
+
+    `drafts` are the ids of the lines that have candidates and no label yet, which are no cases.
+    """
 
     path: str
     corpus: str | None
     cases: tuple[Case, ...]
+    drafts: tuple[str, ...] = ()

@@ -2,19 +2,21 @@
 
 A session knows neither screen nor keyboard: it gives the current candidate, takes the judgment and
 writes the set. A crash loses at most the current answer. Each candidate keeps its judgment under
-`judged`, so a later session continues with the open ones.
+`judged`, so a later session continues with the open ones. An answer also goes to `expected`, a "no" to
+`irrelevant`: somebody looked there.
 """
 
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from cce.domain.anchor import LineRange, parse_anchor
 from cce.errors import AnchorError, FixtureError, JsonError, UsageError
-from cce.labels.edits import array_items, decode_string, encode, object_values, update_array, update_object
+from cce.labels.edits import encode, object_values, update_array, update_object
+from cce.labels.judgments import with_answer, with_irrelevant
 from cce.labels.pinning import require_ids
 from cce.labels.revision import Revision
 from cce.quoting import on_one_line, quoted
@@ -57,6 +59,22 @@ class Candidate:
         return text if is_same else None
 
 
+class CandidateLine(NamedTuple):
+    """A line with candidates, each with its judgment, None if it is open."""
+
+    number: int
+    case_id: str
+    is_labelled: bool
+    candidates: tuple[tuple[Candidate, Judgment | None], ...]
+
+
+class _Step(NamedTuple):
+    """What can be undone: the line before it, None for a skip, and for how many candidates it was."""
+
+    before: bytes | None
+    n_candidates: int
+
+
 class LabelSession:
     """Walks through the open candidates of a set and saves each judgment before the next candidate."""
 
@@ -66,10 +84,13 @@ class LabelSession:
         if only_ids:
             require_ids(revision.path, (case_id for _, case_id, _ in _drafts(revision)), only_ids)
         self._open = [
-            candidate for candidate in _open_candidates(revision) if _is_wanted(candidate, only_ids)
+            candidate
+            for line in candidate_lines(revision)
+            for candidate, judged in line.candidates
+            if judged is None and _is_wanted(candidate, only_ids)
         ]
         self._next = 0
-        self._past: list[bytes | None] = []
+        self._past: list[_Step] = []
         self.n_answers = 0
 
     @property
@@ -89,29 +110,39 @@ class LabelSession:
 
     def answer(self, judgment: Judgment) -> None:
         """Save the judgment of the current candidate; after a UsageError the candidate stays current."""
-        candidate = self._open[self._next]
-        before = self._revision.line(candidate.line)
-        self._write(candidate.line, _judged(before, candidate, judgment))
-        self._past.append(before)
-        self._next += 1
-        self.n_answers += 1
+        self._judge(self._open[self._next : self._next + 1], judgment)
+
+    def reject_rest(self) -> int:
+        """Judge the current candidate and all that follow in its case irrelevant; how many these were."""
+        line = self._open[self._next].line
+        rest = [candidate for candidate in self._open[self._next :] if candidate.line == line]
+        self._judge(rest, judgment=False)
+        return len(rest)
 
     def skip(self) -> None:
         """Leave the current candidate open for a later session."""
-        self._past.append(None)
+        self._past.append(_Step(None, 1))
         self._next += 1
 
     def undo(self) -> bool:
-        """Go back one candidate and remove its judgment; False at the beginning."""
+        """Take back the last answer or skip, whatever number of candidates it was for; False without one."""
         if not self._past:
             return False
-        before = self._past[-1]
+        before, n_candidates = self._past[-1]
         if before is not None:
             self._write(self._open[self._next - 1].line, before)
-            self.n_answers -= 1
+            self.n_answers -= n_candidates
         self._past.pop()
-        self._next -= 1
+        self._next -= n_candidates
         return True
+
+    def _judge(self, candidates: Sequence[Candidate], judgment: Judgment) -> None:
+        line = candidates[0].line
+        before = self._revision.line(line)
+        self._write(line, _judged(before, candidates, judgment))
+        self._past.append(_Step(before, len(candidates)))
+        self._next += len(candidates)
+        self.n_answers += len(candidates)
 
     def _write(self, number: int, line: bytes) -> None:
         kept = self._revision.line(number)
@@ -124,22 +155,32 @@ class LabelSession:
 
 
 def unlabelled_ids(revision: Revision) -> list[str]:
-    """The ids of the drafts without a label; while there are any, the set cannot be scored."""
+    """The ids of the drafts without a label; they are skipped when the set is scored."""
     return [case_id for _, case_id, entry in _drafts(revision) if not entry.get("expected")]
 
 
-def _open_candidates(revision: Revision) -> Iterator[Candidate]:
+def candidate_lines(revision: Revision) -> Iterator[CandidateLine]:
+    """Every line with the key `candidates`; raises FixtureError for one that is broken."""
     for number, case_id, entry in _drafts(revision):
-        for position, fields in enumerate(entry["candidates"]):
-            place = f"{on_one_line(revision.path)}:{number}"
-            candidate = _parse_candidate(fields, place, number, position, case_id, entry["query"])
-            if "judged" not in fields:
-                yield candidate
+        place = f"{on_one_line(revision.path)}:{number}"
+        candidates = tuple(
+            (_parse_candidate(fields, place, number, position, case_id, entry["query"]), _judgment(fields))
+            for position, fields in enumerate(entry["candidates"])
+        )
+        yield CandidateLine(number, case_id, bool(entry.get("expected")), candidates)
+
+
+def _judgment(fields: Mapping[str, Any]) -> Judgment | None:
+    """What somebody said of a candidate; any value but false was meant as a yes."""
+    if "judged" not in fields:
+        return None
+    judged = fields["judged"]
+    return judged if type(judged) in (bool, int) else True
 
 
 def corpus_in_header(revision: Revision) -> str | None:
     """The corpus that the header of the set names, None without one."""
-    for _, entry in _entries(revision):
+    for _, entry in entries_of(revision):
         corpus = entry.get("corpus") if "query" not in entry else None
         return corpus if isinstance(corpus, str) else None
     return None
@@ -147,7 +188,7 @@ def corpus_in_header(revision: Revision) -> str | None:
 
 def _drafts(revision: Revision) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """(line number, id, object) of every line with candidates."""
-    for number, entry in _entries(revision):
+    for number, entry in entries_of(revision):
         if "candidates" not in entry:
             continue
         fault = _draft_fault(entry)
@@ -164,12 +205,15 @@ def _draft_fault(entry: Mapping[str, Any]) -> str | None:
     expected = entry.get("expected", [])
     if not (isinstance(expected, list) and all(isinstance(anchor, str) for anchor in expected)):
         return 'expected must be an array of anchor strings such as ["a.py"], or not there: mend or remove it'
+    irrelevant = entry.get("irrelevant", [])
+    if not (isinstance(irrelevant, list) and all(isinstance(anchor, str) for anchor in irrelevant)):
+        return 'irrelevant must be an array of anchor strings such as ["b.py"], or not there'
     if not isinstance(entry.get("grades", {}), dict):
         return "grades must be an object of anchors, or not there: mend or remove it"
     return None
 
 
-def _entries(revision: Revision) -> Iterator[tuple[int, dict[str, Any]]]:
+def entries_of(revision: Revision) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a set with their line numbers; the fixture reader would refuse cases without labels."""
     for number in range(1, revision.n_lines + 1):
         line = revision.line(number).removeprefix(BOM_UTF8).strip()
@@ -203,38 +247,21 @@ def _is_wanted(candidate: Candidate, only_ids: Collection[str]) -> bool:
     return not only_ids or candidate.case_id in only_ids
 
 
-def _judged(line: bytes, candidate: Candidate, judgment: Judgment) -> bytes:
-    """The line of the candidate's case with the judgment in it."""
-    values = object_values(line)
+def _judged(line: bytes, candidates: Sequence[Candidate], judgment: Judgment) -> bytes:
+    """The line of the candidates' case with the same judgment of each in it."""
     raw_judgment = encode(judgment)
+    positions = {candidate.position for candidate in candidates}
 
     def judge(position: int, item: bytes) -> bytes:
-        return (
-            update_object(item, {"judged": raw_judgment}, like=line)
-            if position == candidate.position
-            else item
-        )
+        return update_object(item, {"judged": raw_judgment}, like=line) if position in positions else item
 
-    changes: dict[str, bytes | None] = {"candidates": update_array(values["candidates"], judge)}
-    if judgment is not False:
-        changes |= _labelled(values, candidate, judgment, line)
-    return update_object(line, changes)
-
-
-def _labelled(
-    values: Mapping[str, bytes], candidate: Candidate, judgment: Judgment, line: bytes
-) -> dict[str, bytes | None]:
-    """`expected` with the candidate's anchor, and `grades` if the judgment is a grade."""
-    anchor = candidate.anchor
-    if anchor is None:
-        raise UsageError(f"{quoted(candidate.path)}: no anchor can name this path, so it cannot be a label")
-    expected = values.get("expected", b"[]")
-    is_there = anchor in map(decode_string, array_items(expected))
-    added = [] if is_there else [encode(anchor, line)]
-    changes: dict[str, bytes | None] = {
-        "expected": update_array(expected, lambda _, item: item, added, like=line)
-    }
-    if judgment is not True:
-        grades = values.get("grades", b"{}")
-        changes["grades"] = update_object(grades, {anchor: encode(judgment)}, like=line)
-    return changes
+    judged = update_object(line, {"candidates": update_array(object_values(line)["candidates"], judge)})
+    if judgment is False:
+        # A place that no anchor can name is judged all the same, and only the candidate says so.
+        return with_irrelevant(judged, [each.anchor for each in candidates if each.anchor is not None])
+    for candidate in candidates:
+        if candidate.anchor is None:
+            place = quoted(candidate.path)
+            raise UsageError(f"{place}: no anchor can name this path, so it cannot be a label")
+        judged = with_answer(judged, candidate.anchor, None if judgment is True else judgment)
+    return judged

@@ -22,7 +22,7 @@ from cce.labels.sensitivity import sensitivity
 from cce.labels.tracking.places import LineTable
 from cce.labels.tracking.texts import AnchoredTexts, Texts
 from cce.labels.tracking.tracker import Tracker
-from cce.measurement.fixtures.line import Header
+from cce.measurement.fixtures.line import Entry
 from cce.measurement.reports.reading import SavedReport
 from cce.numerals import format_score
 from cce.quoting import quoted
@@ -183,7 +183,7 @@ class Linter:
 
 def lint_set(
     path: str,
-    entries: Iterable[tuple[bytes, Header | Case]],
+    entries: Iterable[tuple[bytes, Entry]],
     indexed: Indexed,
     texts: Texts,
     saved: SavedReport | None,

@@ -16,7 +16,7 @@ from cce.domain.scores import BackendScore
 from cce.measurement.fixtures.notices import notices, set_notices
 from cce.measurement.fixtures.reading import read_fixture_set
 from cce.measurement.matching.places import are_identical
-from cce.measurement.matching.scoping import scope_notice
+from cce.measurement.matching.scoping import ScopedCase, scope_notice
 from cce.measurement.matching.spans import LineWeights
 from cce.measurement.metrics.catalog import largest_cutoff
 from cce.measurement.scoring import SetScorer
@@ -164,9 +164,39 @@ def measure_systems(
 
             ties = tuple(all_ties(fixtures, index, systems, scopes))
             measured = measured._replace(notices=(*measured.notices, *ties))
+        if plan.is_comparison and any(case.irrelevant for case in fixtures.cases):
+            unjudged = _unjudged(plan, fixtures, scorer, scopes, systems, measured.rankings)
+            measured = measured._replace(notices=(*measured.notices, *unjudged))
     if plan.systems.price is not None or any(plan.catalogue.is_priced(name) for name in plan.backends):
         measured = measured._replace(costs=_costs(plan, index, measured.rankings))
     return measured
+
+
+def _unjudged(
+    plan: Plan,
+    fixtures: FixtureSet,
+    scorer: SetScorer,
+    scopes: CaseScopes,
+    systems: OpenSystems,
+    rankings: Mapping[str, Sequence[Ranking]],
+) -> tuple[str, ...]:
+    """A notice of what unjudged results could change: on every run if a sign, else only among notes."""
+    from cce.measurement.unjudged import Side, unjudged_notice, unjudged_results  # few sets have judgments
+
+    cases = fixtures.cases
+    a, b = (
+        Side(name, scopes.scoped(cases, systems.scopes(name)) or tuple(map(ScopedCase, cases)), ranked)
+        for name, ranked in rankings.items()
+    )
+    found = unjudged_results(fixtures, a, b, scorer.matcher)
+    if found is None or not (found.flipped or _has_notes(plan)):
+        return ()
+    return (unjudged_notice(found, fixtures, a.name, b.name),)
+
+
+def _has_notes(plan: Plan) -> bool:
+    """Whether the report has notes; without these options its bytes stay as they always were."""
+    return plan.systems.has_notes or plan.evidence is not None
 
 
 def _costs(plan: Plan, index: Index | None, rankings: Mapping[str, Sequence[Ranking]]) -> dict[str, Costs]:
@@ -252,9 +282,8 @@ def report_on(
     report = Report(corpus, embedder, len(fixtures.cases), scores, comparison, evidence)
     if indexed is not None:
         report = report._replace(redaction=indexed.redaction)
-    has_notes = plan.systems.has_notes or plan.evidence is not None
     return report._replace(
-        notes=measurement.notices if has_notes else (),
+        notes=measurement.notices if _has_notes(plan) else (),
         costs=measurement.costs,
         systems=_described(plan),
     )

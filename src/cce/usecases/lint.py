@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from cce.domain.case import Case
 from cce.domain.findings import Lint
 from cce.labels.lint import lint_set
+from cce.measurement.fixtures.line import Draft, Entry, Header
+from cce.measurement.fixtures.notices import draft_notices
 from cce.measurement.fixtures.reading import stream_entries
 from cce.measurement.reports.reading import read_saved_report
 from cce.retrieval.indexing.directory import ProgressCallback
@@ -39,8 +43,22 @@ def run_lint(plan: LintPlan, progress: ProgressCallback) -> LintRun:
     saved = None if plan.report is None else read_saved_report(plan.report)
     header = header_of(plan.fixtures)
     indexed = open_corpus(plan.corpus, corpus_of(plan.corpus, header), progress)
-    found = lint_set(plan.fixtures, stream_entries(plan.fixtures), indexed, indexed_texts(indexed), saved)
+    drafts: list[str] = []
+    entries = _without_drafts(stream_entries(plan.fixtures), drafts)
+    found = lint_set(plan.fixtures, entries, indexed, indexed_texts(indexed), saved)
     read = {plan.fixtures: "fixture set"}
     if plan.report is not None:
         read[plan.report] = "report"
-    return LintRun(found, corpus_notices(header, indexed, read))
+    skipped = draft_notices(header._replace(drafts=tuple(drafts)))
+    return LintRun(found, (*corpus_notices(header, indexed, read), *skipped))
+
+
+def _without_drafts(
+    entries: Iterable[tuple[bytes, Entry]], drafts: list[str]
+) -> Iterator[tuple[bytes, Header | Case]]:
+    """The other entries; the ids of the drafts go to `drafts`."""
+    for line, entry in entries:
+        if isinstance(entry, Draft):
+            drafts.append(entry.id)
+        else:
+            yield line, entry

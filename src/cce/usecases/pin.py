@@ -7,6 +7,7 @@ from typing import NamedTuple
 from cce.labels.pinning import Pinning, pin_set
 from cce.labels.revision import Revision
 from cce.labels.tracking.places import LineTable
+from cce.measurement.fixtures.notices import draft_notices
 from cce.measurement.fixtures.reading import parse_fixture_set
 from cce.usecases.corpora import CorpusChoice, labelled_texts
 
@@ -39,4 +40,4 @@ def run_pin(plan: PinPlan) -> PinRun:
     )
     if plan.is_writing:
         revision.write()
-    return PinRun(pinning, revision.diff(), (*notices, *pinning.left))
+    return PinRun(pinning, revision.diff(), (*notices, *draft_notices(fixtures), *pinning.left))

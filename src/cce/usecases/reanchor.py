@@ -8,6 +8,7 @@ from cce.labels.reanchor import AnchorMove, reanchor_set
 from cce.labels.revision import Revision
 from cce.labels.tracking.places import LineTable
 from cce.labels.tracking.tracker import Tracker
+from cce.measurement.fixtures.notices import draft_notices
 from cce.measurement.fixtures.reading import parse_fixture_set
 from cce.usecases.corpora import CorpusChoice, labelled_texts
 
@@ -37,4 +38,4 @@ def run_reanchor(plan: ReanchorPlan) -> ReanchorRun:
     moves = reanchor_set(fixtures.cases, revision, Tracker(table), table)
     if plan.is_writing:
         revision.write()
-    return ReanchorRun(tuple(moves), revision.diff(), notices)
+    return ReanchorRun(tuple(moves), revision.diff(), (*notices, *draft_notices(fixtures)))
