@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cce.domain.redaction import Redaction
+from cce.errors import UsageError
 from cce.report.json.listings import render_conformance
 from cce.retrieval.chunking import treesitter
 from cce.retrieval.indexing import cache as cache_module
@@ -177,6 +178,74 @@ def test_the_least_recently_used_snapshots_go_first(tmp_path: Path) -> None:
     (corpora[2] / "a.txt").write_text("bird " * 1000)
     indexed(corpora[2], small)
     assert [small.load(str(corpus)) is not None for corpus in corpora] == [True, False, True]
+
+
+def two_corpora(tmp_path: Path) -> tuple[Path, Path]:
+    corpora = (tmp_path / "one", tmp_path / "two")
+    for corpus in corpora:
+        corpus.mkdir()
+        (corpus / "a.txt").write_text("word " * 1000)
+    return corpora
+
+
+def test_the_newest_snapshot_stays_though_it_is_larger_than_the_limit(tmp_path: Path) -> None:
+    one, two = two_corpora(tmp_path)
+    tiny = Cache(str(tmp_path / "cache"), max_bytes=1)
+    indexed(one, tiny)
+    assert tiny.load(str(one)) is not None
+    indexed(two, tiny)
+    assert (tiny.load(str(one)), tiny.load(str(two)) is not None) == (None, True)
+    assert [entry.corpus for entry in tiny.evicted] == [str(one)]
+
+
+def test_the_snapshot_of_a_directory_that_is_gone_goes_first(tmp_path: Path) -> None:
+    one, two = two_corpora(tmp_path)
+    cache = Cache(str(tmp_path / "cache"))
+    indexed(one, cache)
+    indexed(two, cache)
+    two.rename(tmp_path / "renamed")
+    (tmp_path / "three").mkdir()
+    small = Cache(cache.folder, max_bytes=sum(entry.n_bytes for entry in cache.entries()))
+    indexed(tmp_path / "three", small)
+    # `one` was used less recently than `two`, which nobody can use any more.
+    assert [entry.corpus for entry in small.evicted] == [str(two)]
+    assert {entry.corpus for entry in small.entries()} == {str(one), str(tmp_path / "three")}
+
+
+def test_a_snapshot_of_an_earlier_version_names_no_corpus(corpus: Path, cache: Cache) -> None:
+    indexed(corpus, cache)
+    (entry,) = cache.entries()
+    assert (entry.corpus, entry.is_orphan) == (str(corpus), False)
+    path = Path(cache.folder) / entry.name
+    for spoiled in (b"cce segment 3\n" + path.read_bytes()[14:], b"", b"cce segment 4\n" + b"\xff" * 16):
+        path.write_bytes(spoiled)
+        (entry,) = cache.entries()
+        assert (entry.corpus, entry.is_orphan) == (None, True)
+    assert cache.load(str(corpus)) is None
+
+
+def test_the_limit_is_four_gibibytes_or_a_tenth_of_the_free_disk(tmp_path: Path) -> None:
+    cache = Cache(str(tmp_path / "not" / "there"))
+    free = os.statvfs(tmp_path)
+    tenth = free.f_bavail * free.f_frsize // 10
+    assert cache.max_bytes >= 4 << 30
+    assert cache.max_bytes == 4 << 30 or abs(cache.max_bytes - tenth) < 1 << 30
+
+
+def test_the_limit_can_be_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CCE_CACHE_BYTES", "1000")
+    cache = default_cache()
+    assert cache is not None
+    assert cache.max_bytes == 1000
+
+
+@pytest.mark.parametrize("typed", ["1e9", "-1", "4 GB", "²", "9" * 19])
+def test_a_limit_that_is_no_number_of_bytes_is_refused(monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
+    monkeypatch.setenv("CCE_CACHE_BYTES", typed)
+    with pytest.raises(
+        UsageError, match=r"^CCE_CACHE_BYTES is .*: write a number of bytes, such as 4294967296$"
+    ):
+        default_cache()
 
 
 def test_clearing_removes_snapshots_and_nothing_else(corpus: Path, cache: Cache) -> None:

@@ -54,11 +54,28 @@ def test_clearing_says_what_went(project: Path, run_cce: Run, tmp_path: Path) ->
     run_cce("relevance", "set.jsonl", cwd=project, CCE_CACHE_DIR=str(folder))
     shown = run_cce("cache", "info", CCE_CACHE_DIR=str(folder)).stdout.decode()
     assert shown.splitlines()[:2] == [f"folder   : {folder}", "corpora  : 1"]
-    assert shown.splitlines()[2].endswith(" kB of at most 1073.7 MB")
+    assert " kB of at most " in shown.splitlines()[2]
+    assert shown.splitlines()[4].split() == ["size", "last", "used", "(UTC)", "corpus"]
+    assert shown.splitlines()[5].endswith(f"  {project / 'src'}")
     cleared = run_cce("cache", "clear", CCE_CACHE_DIR=str(folder)).stdout.decode()
     assert cleared.startswith("removed 1 corpus (")
     assert cleared.endswith(f" kB) from {folder}\n")
     assert corpora(run_cce, folder) == 0
+
+
+def test_a_full_cache_says_what_it_drops_and_no_report_holds_it(project: Path, run_cce: Run) -> None:
+    (project / "lib").mkdir()
+    (project / "lib" / "app.py").write_text("def save(path):\n    return path\n")
+    variables = {"CCE_CACHE_DIR": str(project / "cache"), "CCE_CACHE_BYTES": "1"}
+    run_cce("search", "load", "--dir", "src", cwd=project, **variables)
+    full = run_cce("relevance", "set.jsonl", "--dir", "lib", "--json", cwd=project, **variables)
+    dropped = f"cache: it is full, so the index of {project / 'src'} was dropped"
+    assert dropped in full.stderr.decode().splitlines()
+    fresh = run_cce("relevance", "set.jsonl", "--dir", "lib", "--json", "--no-cache", cwd=project)
+    assert full.stdout == fresh.stdout
+    facts = json.loads(run_cce("cache", "info", "--json", **variables).stdout)
+    assert [entry["corpus"] for entry in facts["entries"]] == [str(project / "lib")]
+    assert facts["max_bytes"] == 1
 
 
 def test_clearing_a_cache_that_is_not_there_is_fine(run_cce: Run, tmp_path: Path) -> None:

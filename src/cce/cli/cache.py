@@ -38,13 +38,19 @@ def _cache() -> Cache:
 @command.command(short_help="show where it is and how large", epilog="\b\nExample:\n  cce cache info --json")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def info(as_json: bool) -> None:
-    """Show where the cache is, how many corpora it holds and how large it is."""
+    """Show where the cache is, how large it is, and the corpora that it holds, the last used one first.
+
+    It holds at most CCE_CACHE_BYTES bytes; by default 4 GiB, or a tenth of the free disk if that is more.
+    Above that, corpora that are gone are dropped first, then those that were not used for longest.
+    """
+    from cce.domain.summary import CachedCorpus
     from cce.report.json.summaries import render_cache_json
     from cce.report.text.summaries import render_cache_text
 
     cache = _cache()
-    sizes = [entry.n_bytes for entry in cache.entries()]
-    write_result((render_cache_json if as_json else render_cache_text)(cache.folder, sizes, cache.max_bytes))
+    corpora = [CachedCorpus(entry.corpus, entry.n_bytes, entry.used) for entry in cache.entries()]
+    render = render_cache_json if as_json else render_cache_text
+    write_result(render(cache.folder, corpora, cache.max_bytes))
 
 
 @command.command(short_help="remove everything from it", epilog="\b\nExample:\n  cce cache clear")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from cce.cli.exits import say
 from cce.cli.paths import DIRECTORY, FILE, NAMED_FILE
 from cce.errors import UsageError
 from cce.registry import split_names
@@ -131,7 +132,12 @@ def with_corpus(command: Callable[..., _T]) -> Callable[..., _T]:
     ) -> _T:
         from cce.usecases.corpora import choose_corpus  # it brings in both wings
 
-        return command(corpus=choose_corpus(directory, store, redact, is_cached=not no_cache), **others)
+        choice = choose_corpus(directory, store, redact, is_cached=not no_cache)
+        try:
+            return command(corpus=choice, **others)
+        finally:
+            for entry in () if choice.cache is None else choice.cache.evicted:
+                say(f"cache: it is full, so the index of {entry.corpus or 'an earlier version'} was dropped")
 
     return with_choice
 

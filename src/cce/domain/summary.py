@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from cce.domain.redaction import Redaction
 
@@ -61,3 +62,16 @@ class StoreSummary:
     def tokens_per_chunk(self) -> float:
         """Mean token count of a chunk; 0 without chunks."""
         return self.n_tokens / self.n_chunks if self.n_chunks else 0.0
+
+
+class CachedCorpus(NamedTuple):
+    """What the cache keeps of one corpus.
+
+    directory  where it is; None if what is kept does not say so, as that of an earlier version
+    n_bytes    on disk
+    used       when it was last used, in seconds since 1970
+    """
+
+    directory: str | None
+    n_bytes: int
+    used: float

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
-from cce.domain.summary import Freshness, IndexingSummary, StoreSummary
+from cce.domain.summary import CachedCorpus, Freshness, IndexingSummary, StoreSummary
 from cce.json_text import dump_json
 from cce.numerals import format_score
 from cce.report.json.fields import Json, redact_field
@@ -50,9 +51,26 @@ def render_store_json(summary: StoreSummary) -> str:
     )
 
 
-def render_cache_json(folder: str, sizes: Sequence[int], max_bytes: int) -> str:
-    """One object, keys sorted; sizes in bytes."""
-    return dump_json({"bytes": sum(sizes), "corpora": len(sizes), "folder": folder, "max_bytes": max_bytes})
+def render_cache_json(folder: str, corpora: Sequence[CachedCorpus], max_bytes: int) -> str:
+    """One object, keys sorted; sizes in bytes, last use in UTC; a corpus of an earlier version is null."""
+    entries = [
+        {
+            "bytes": corpus.n_bytes,
+            "corpus": corpus.directory,
+            "used": datetime.fromtimestamp(corpus.used, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
+        for corpus in corpora
+    ]
+    n_bytes = sum(corpus.n_bytes for corpus in corpora)
+    return dump_json(
+        {
+            "bytes": n_bytes,
+            "corpora": len(corpora),
+            "entries": entries,
+            "folder": folder,
+            "max_bytes": max_bytes,
+        }
+    )
 
 
 def _freshness_record(freshness: Freshness | None) -> Json | None:

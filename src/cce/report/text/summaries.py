@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 
 from cce.domain.redaction import Redaction
-from cce.domain.summary import Freshness, IndexingSummary, StoreSummary
+from cce.domain.summary import CachedCorpus, Freshness, IndexingSummary, StoreSummary
 from cce.quoting import counted, listed, one_line
 
 _N_PATHS_SHOWN = 5
@@ -42,15 +43,24 @@ def render_store_text(summary: StoreSummary) -> str:
     return _table(rows)
 
 
-def render_cache_text(folder: str, sizes: Sequence[int], max_bytes: int) -> str:
-    """Where the cache is and what it holds; `sizes` has the bytes of each corpus."""
-    return _table(
+def render_cache_text(folder: str, corpora: Sequence[CachedCorpus], max_bytes: int) -> str:
+    """Where the cache is, its size, and the size, last use and directory of each corpus, in that order."""
+    n_bytes = sum(corpus.n_bytes for corpus in corpora)
+    facts = _table(
         [
             ("folder", folder),
-            ("corpora", str(len(sizes))),
-            ("size", f"{_size(sum(sizes))} of at most {_size(max_bytes)}"),
+            ("corpora", str(len(corpora))),
+            ("size", f"{_size(n_bytes)} of at most {_size(max_bytes)}"),
         ]
     )
+    if not corpora:
+        return facts
+    rows = [("size", "last used (UTC)", "corpus")]
+    for corpus in corpora:
+        used = datetime.fromtimestamp(corpus.used, UTC).strftime("%Y-%m-%d %H:%M")
+        rows.append((_size(corpus.n_bytes), used, one_line(corpus.directory or "(of an earlier version)")))
+    width = max(len(size) for size, _, _ in rows)
+    return facts + "\n" + "".join(f"{size:>{width}}  {used:<16}  {name}\n" for size, used, name in rows)
 
 
 def render_cache_cleared(folder: str, n_corpora: int, n_bytes: int) -> str:

@@ -21,30 +21,58 @@ from typing import NamedTuple
 
 from cce.atomic import write_atomically
 from cce.domain.redaction import Redaction
+from cce.errors import UsageError
+from cce.quoting import quoted
 from cce.retrieval.chunking.languages import CHUNK_KINDS, PACKS
 from cce.retrieval.indexing.segment import Segment
-from cce.retrieval.indexing.snapshots import encode_snapshot, read_snapshot
+from cce.retrieval.indexing.snapshots import encode_snapshot, read_corpus, read_snapshot
 
 # Raised whenever the same file would be scrubbed, cut, counted or named differently.
 PIPELINE_VERSION = 2
-MAX_BYTES = 1 << 30
 _SUFFIX = ".segment"
+_LIMIT_VARIABLE = "CCE_CACHE_BYTES"
+# The limit where nobody sets one: a snapshot of 1.3 GB of source has 1.6 GB.
+_LEAST_LIMIT = 4 << 30
+_SHARE_OF_FREE_SPACE = 10
+_MAX_DIGITS = 18
 
 
 class Entry(NamedTuple):
-    """One snapshot: its file name, size in bytes and time of last use."""
+    """One snapshot: its file name, size in bytes, time of last use and the directory it was made of.
+
+    `corpus` is None where the file does not say so, as those of earlier versions.
+    """
 
     name: str
     n_bytes: int
     used: float
+    corpus: str | None
+
+    @property
+    def is_orphan(self) -> bool:
+        """Whether nobody can use it any more: its directory is gone, or unknown."""
+        return self.corpus is None or not os.path.isdir(self.corpus)
 
 
 class Cache:
-    """Snapshots in one folder, the least recently used ones dropped above `max_bytes`."""
+    """Snapshots in one folder, as many as a limit allows.
 
-    def __init__(self, folder: str, max_bytes: int = MAX_BYTES) -> None:
+    Those of directories that are gone are dropped first, then the least recently used ones, never the
+    newest. `evicted` has what this process dropped.
+    """
+
+    def __init__(self, folder: str, max_bytes: int | None = None) -> None:
+        """`max_bytes` is None for the larger of 4 GiB and a tenth of the free space of the disk."""
         self.folder = folder
-        self.max_bytes = max_bytes
+        self._max_bytes = max_bytes
+        self.evicted: list[Entry] = []
+
+    @property
+    def max_bytes(self) -> int:
+        """How many bytes all snapshots together may have."""
+        if self._max_bytes is not None:
+            return self._max_bytes
+        return max(_LEAST_LIMIT, _free_bytes(self.folder) // _SHARE_OF_FREE_SPACE)
 
     def load(self, corpus: str, redaction: Redaction = Redaction.STANDARD) -> Segment | None:
         """The last segment of the directory `corpus`, if a sound one of this pipeline is there."""
@@ -59,9 +87,11 @@ class Cache:
         """Keep `segment` for the directory `corpus`; nothing happens where the folder may not be used."""
         with contextlib.suppress(OSError):
             if self._prepare_folder(corpus):
-                pieces = map(bytes, encode_snapshot(segment, _fingerprint_with(redaction)))
-                write_atomically(self._path(corpus, redaction), pieces, is_durable=False)
-                self._evict()
+                root = os.path.realpath(corpus)
+                pieces = map(bytes, encode_snapshot(segment, root, _fingerprint_with(redaction)))
+                path = self._path(corpus, redaction)
+                write_atomically(path, pieces, is_durable=False)
+                self._evict(os.path.basename(path))
 
     def entries(self) -> list[Entry]:
         """All snapshots, the most recently used first."""
@@ -96,27 +126,36 @@ class Cache:
                 os.chmod(self.folder, 0o700)
         return True
 
-    def _evict(self) -> None:
-        n_bytes = 0
-        for entry in self.entries():
-            n_bytes += entry.n_bytes
-            if n_bytes > self.max_bytes:
+    def _evict(self, newest: str) -> None:
+        """Drop what is above the limit, but for `newest`: a run would else write what no run ever reads."""
+        entries = self.entries()
+        excess = sum(entry.n_bytes for entry in entries) - self.max_bytes
+        if excess <= 0:
+            return
+        for entry in sorted(entries, key=lambda entry: (not entry.is_orphan, entry.used, entry.name)):
+            if excess > 0 and entry.name != newest:
                 with contextlib.suppress(OSError):
                     os.unlink(os.path.join(self.folder, entry.name))
+                    excess -= entry.n_bytes
+                    self.evicted.append(entry)
 
     def _scan(self) -> Iterator[Entry]:
         with os.scandir(self.folder) as found:
             for entry in found:
                 if entry.name.endswith(_SUFFIX) and entry.is_file(follow_symlinks=False):
                     status = entry.stat(follow_symlinks=False)
-                    yield Entry(entry.name, status.st_size, status.st_mtime)
+                    yield Entry(entry.name, status.st_size, status.st_mtime, read_corpus(entry.path))
 
 
 def default_cache() -> Cache | None:
-    """The cache in CCE_CACHE_DIR, else in the user's cache folder; None for a user who has no home."""
+    """The cache in CCE_CACHE_DIR, else in the user's cache folder; None for a user who has no home.
+
+    Raises UsageError if CCE_CACHE_BYTES is no number of bytes.
+    """
+    max_bytes = _typed_limit()
     folder = os.environ.get("CCE_CACHE_DIR")
     if folder:
-        return Cache(folder)
+        return Cache(folder, max_bytes)
     from platformdirs import user_cache_dir
 
     try:
@@ -124,7 +163,31 @@ def default_cache() -> Cache | None:
     except RuntimeError:  # without HOME and an entry in passwd, platformdirs 4.14 raises ..
         return None
     # .. and 4.0 answers with a path that starts with `~`: a folder of that name would be made here.
-    return Cache(folder) if os.path.isabs(folder) else None
+    return Cache(folder, max_bytes) if os.path.isabs(folder) else None
+
+
+def _typed_limit() -> int | None:
+    typed = os.environ.get(_LIMIT_VARIABLE)
+    if not typed:
+        return None
+    # isdecimal() alone accepts digits of other scripts.
+    if not (typed.isascii() and typed.isdecimal() and len(typed) <= _MAX_DIGITS):
+        raise UsageError(f"{_LIMIT_VARIABLE} is {quoted(typed)}: write a number of bytes, such as 4294967296")
+    return int(typed)
+
+
+def _free_bytes(folder: str) -> int:
+    """Bytes free on the disk of `folder`, which may not be there yet; 0 where that is unknown."""
+    while not os.path.isdir(folder) and os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+    with contextlib.suppress(OSError):
+        if sys.platform == "win32":
+            import shutil  # the other systems know it without this import, which takes milliseconds
+
+            return shutil.disk_usage(folder).free
+        found = os.statvfs(folder)
+        return found.f_bavail * found.f_frsize
+    return 0
 
 
 @cache

@@ -1,6 +1,9 @@
 """Snapshots: a segment as one file of flat sequences, to be mapped into memory and used as it is.
 
-    magic | length of the head | head (JSON) | sequences, each on a multiple of 64 bytes | digest
+    magic | length of the corpus | length of the head | corpus | head (JSON) | sequences | digest
+
+Each sequence starts on a multiple of 64 bytes. The corpus is the directory it was made of, so that a list of
+snapshots can name them without reading heads, which hold all paths.
 
 The digest covers all before it, and the head names the pipeline that made the sequences. A file that is
 torn, foreign, tampered with or of another version is no snapshot; who reads it finds None and no error.
@@ -24,8 +27,9 @@ from cce.retrieval.counting.flat import ByteSlices, Ints, starts_of
 from cce.retrieval.counting.token_counts import TokenCounts
 from cce.retrieval.indexing.segment import Segment
 
-_MAGIC = b"cce segment 3\n"
-_LENGTH = struct.Struct("<Q")
+_MAGIC = b"cce segment 4\n"
+_LENGTHS = struct.Struct("<QQ")
+_MAX_CORPUS_BYTES = 1 << 15
 # A mapped sequence can be read as numbers of eight bytes only where it starts at a multiple of eight. 64 is a
 # line of the processor's cache, so no sequence shares one with its neighbour.
 _ALIGNMENT = 64
@@ -34,8 +38,11 @@ _DIGEST_BYTES = 32
 Bytes = bytes | memoryview
 
 
-def encode_snapshot(segment: Segment, fingerprint: str) -> Iterator[Bytes]:
-    """The pieces of the file; `fingerprint` names everything besides the files that decided their form."""
+def encode_snapshot(segment: Segment, corpus: str, fingerprint: str) -> Iterator[Bytes]:
+    """The pieces of the file of the directory `corpus`.
+
+    `fingerprint` names everything besides the files that decided their form.
+    """
     parts = _parts_of(segment)
     head = {
         "fingerprint": fingerprint,
@@ -45,7 +52,7 @@ def encode_snapshot(segment: Segment, fingerprint: str) -> Iterator[Bytes]:
     }
     text = json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode()
     digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
-    for piece in _pieces(text, list(parts.values())):
+    for piece in _pieces(os.fsencode(corpus), text, list(parts.values())):
         digest.update(piece)
         yield piece
     yield digest.digest()
@@ -60,6 +67,19 @@ def read_snapshot(path: str, fingerprint: str) -> Segment | None:
         return _decode(buffer, fingerprint)
     # Whatever a digest does not catch: a head of other shape, parts that end behind the file.
     except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError, struct.error):
+        return None
+
+
+def read_corpus(path: str) -> str | None:
+    """The directory that the snapshot was made of, as the file says; None if it is none of this version."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(len(_MAGIC) + _LENGTHS.size)
+            n_bytes, _ = _LENGTHS.unpack_from(start, len(_MAGIC))
+            if not start.startswith(_MAGIC) or n_bytes > _MAX_CORPUS_BYTES:
+                return None
+            return os.fsdecode(file.read(n_bytes))
+    except (OSError, struct.error):
         return None
 
 
@@ -97,8 +117,8 @@ def _layout(parts: dict[str, memoryview]) -> dict[str, list[Any]]:
     return layout
 
 
-def _pieces(head: bytes, parts: Sequence[memoryview]) -> Iterator[Bytes]:
-    start = _MAGIC + _LENGTH.pack(len(head)) + head
+def _pieces(corpus: bytes, head: bytes, parts: Sequence[memoryview]) -> Iterator[Bytes]:
+    start = _MAGIC + _LENGTHS.pack(len(corpus), len(head)) + corpus + head
     yield start + bytes(-len(start) % _ALIGNMENT)
     for part in parts:
         yield part.cast("B") if part.nbytes else b""
@@ -129,8 +149,8 @@ def _is_sound(buffer: memoryview) -> bool:
 
 
 def _decode(buffer: memoryview, fingerprint: str) -> Segment | None:
-    head_start = len(_MAGIC) + _LENGTH.size
-    (head_bytes,) = _LENGTH.unpack_from(buffer, len(_MAGIC))
+    corpus_bytes, head_bytes = _LENGTHS.unpack_from(buffer, len(_MAGIC))
+    head_start = len(_MAGIC) + _LENGTHS.size + corpus_bytes
     head = json.loads(bytes(buffer[head_start : head_start + head_bytes]))
     if head["fingerprint"] != fingerprint:
         return None
