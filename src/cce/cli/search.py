@@ -63,6 +63,9 @@ Paint = Callable[[str], str]
 @click.option(
     "--no-graph", is_flag=True, help="Leave out what hybrid adds from files that import each other."
 )
+@click.option(
+    "--verify", is_flag=True, help="Read every file, also those that the cache knows by size, time and inode."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @systems_options(ASKING_OPTIONS)
 @redact_option
@@ -73,13 +76,15 @@ def command(
     backend: str | None,
     k: int,
     no_graph: bool,
+    verify: bool,
     as_json: bool,
     corpus: CorpusChoice,
     systems: SystemsChoice,
 ) -> None:
     """Rank the chunks of a store, or of a directory, for QUERY.
 
-    Without a store the directory is indexed in memory, and nothing is written.
+    Without a store the directory is indexed in memory. A file that the cache knows with its size, time and
+    inode is not read again, as git does; --verify reads it.
     """
     if backend is not None and "," in backend:
         raise UsageError(f"--backend takes one name here, got {backend!r}")
@@ -91,7 +96,7 @@ def command(
 
     catalogue = open_catalogue(systems)
     name = catalogue.chosen_one(backend)
-    plan = SearchPlan(query, name, k, not no_graph, corpus, systems, catalogue)
+    plan = SearchPlan(query, name, k, not no_graph, corpus, systems, catalogue, is_verified=verify)
     with Progress() as progress:
         run = run_search(plan, progress)
     _say_where(run, corpus)

@@ -150,11 +150,17 @@ def corpus_directories(choice: CorpusChoice, fixtures: str) -> tuple[str, ...]:
 
 
 def open_corpus(
-    choice: CorpusChoice, corpus: str, progress: ProgressCallback, *, embedder: Embedder | None = None
+    choice: CorpusChoice,
+    corpus: str,
+    progress: ProgressCallback,
+    *,
+    embedder: Embedder | None = None,
+    trusts_stat: bool = False,
 ) -> IndexedCorpus:
     """The index of what `corpus_of` named: read from a store, or built now. Raises CceError.
 
-    embedder  what embeds the chunks of a directory, the hash embedder by default
+    embedder     what embeds the chunks of a directory, the hash embedder by default
+    trusts_stat  read no file again that the cache knows with this size, time and inode; not for figures
     """
     if choice.store is not None:
         from cce.retrieval.store.reading import read_store  # it needs msgspec
@@ -167,7 +173,14 @@ def open_corpus(
         # Which files were left out of a store is unknown.
         return IndexedCorpus(choice.store, store.index, {}, notices, store.redaction)
     redaction = choice.redaction.redaction
-    return index_directory(corpus, progress, embedder=embedder, redaction=redaction, cache=choice.cache)
+    return index_directory(
+        corpus,
+        progress,
+        embedder=embedder,
+        redaction=redaction,
+        cache=choice.cache,
+        trusts_stat=trusts_stat,
+    )
 
 
 def _outdated(path: str, store: Store) -> Iterator[str]:

@@ -19,7 +19,10 @@ from cce.usecases.systems import BUILT_IN_SYSTEMS, Surroundings, SystemsChoice, 
 
 @dataclass(frozen=True, slots=True)
 class SearchPlan:
-    """What to ask; without a store in `corpus`, that beside the directory is read if it is there."""
+    """What to ask; without a store in `corpus`, that beside the directory is read if it is there.
+
+    is_verified  read every file of a directory, also those that seem unchanged by size, time and inode
+    """
 
     query: str
     backend: str
@@ -28,6 +31,7 @@ class SearchPlan:
     corpus: CorpusChoice
     systems: SystemsChoice = BUILT_IN_SYSTEMS
     catalogue: Catalogue = field(default_factory=Catalogue)
+    is_verified: bool = False
 
 
 class SearchRun(NamedTuple):
@@ -43,7 +47,7 @@ def run_search(plan: SearchPlan, progress: ProgressCallback) -> SearchRun:
     """Carry out `plan`; raises CceError."""
     require_askable(plan.catalogue, plan.backend, "search")
     choice = with_store_beside(plan.corpus)
-    indexed = open_corpus(choice, corpus_of(choice), progress)
+    indexed = open_corpus(choice, corpus_of(choice), progress, trusts_stat=not plan.is_verified)
     index = indexed.index
     with opened(plan.systems, plan.catalogue, [plan.backend], Surroundings(index)) as systems:
         (ranker,) = rankers(systems, [plan.backend], index)

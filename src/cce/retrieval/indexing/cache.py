@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cce.atomic import write_atomically
 from cce.domain.redaction import Redaction
@@ -25,11 +25,15 @@ from cce.errors import UsageError
 from cce.quoting import quoted
 from cce.retrieval.chunking.languages import CHUNK_KINDS, PACKS
 from cce.retrieval.indexing.segment import Segment
-from cce.retrieval.indexing.snapshots import encode_snapshot, read_corpus, read_snapshot
+from cce.retrieval.indexing.snapshots import Snapshot, encode_snapshot, read_corpus, read_snapshot
+
+if TYPE_CHECKING:
+    from cce.retrieval.indexing.stat_records import StatRecords
 
 # Raised whenever the same file would be scrubbed, cut, counted or named differently.
 PIPELINE_VERSION = 2
 _SUFFIX = ".segment"
+_RECORDS_SUFFIX = ".stat"
 _LIMIT_VARIABLE = "CCE_CACHE_BYTES"
 # The limit where nobody sets one: a snapshot of 1.3 GB of source has 1.6 GB.
 _LEAST_LIMIT = 4 << 30
@@ -74,24 +78,51 @@ class Cache:
             return self._max_bytes
         return max(_LEAST_LIMIT, _free_bytes(self.folder) // _SHARE_OF_FREE_SPACE)
 
-    def load(self, corpus: str, redaction: Redaction = Redaction.STANDARD) -> Segment | None:
+    def load(self, corpus: str, redaction: Redaction = Redaction.STANDARD) -> Snapshot | None:
         """The last segment of the directory `corpus`, if a sound one of this pipeline is there."""
         path = self._path(corpus, redaction)
-        segment = read_snapshot(path, _fingerprint_with(redaction))
-        if segment is not None:
+        snapshot = read_snapshot(path, _fingerprint_with(redaction))
+        if snapshot is not None:
             with contextlib.suppress(OSError):
                 os.utime(path)
-        return segment
+        return snapshot
 
-    def save(self, corpus: str, segment: Segment, redaction: Redaction = Redaction.STANDARD) -> None:
-        """Keep `segment` for the directory `corpus`; nothing happens where the folder may not be used."""
+    def save(
+        self, corpus: str, segment: Segment, redaction: Redaction = Redaction.STANDARD
+    ) -> Snapshot | None:
+        """Keep `segment` for the directory `corpus`; None where the folder may not be used."""
         with contextlib.suppress(OSError):
             if self._prepare_folder(corpus):
-                root = os.path.realpath(corpus)
-                pieces = map(bytes, encode_snapshot(segment, root, _fingerprint_with(redaction)))
+                root, digest = os.path.realpath(corpus), b""
+
+                def pieces() -> Iterator[bytes]:
+                    nonlocal digest
+                    for piece in encode_snapshot(segment, root, _fingerprint_with(redaction)):
+                        digest = bytes(piece)
+                        yield digest
+
                 path = self._path(corpus, redaction)
-                write_atomically(path, pieces, is_durable=False)
+                write_atomically(path, pieces(), is_durable=False)
                 self._evict(os.path.basename(path))
+                return Snapshot(segment, digest.hex())
+        return None
+
+    def load_records(self, corpus: str, redaction: Redaction, snapshot: Snapshot) -> StatRecords | None:
+        """What was seen when the files of `snapshot` were last read, if that was kept."""
+        from cce.retrieval.indexing.stat_records import read_records  # for commands that trust them
+
+        return read_records(self._path(corpus, redaction) + _RECORDS_SUFFIX, snapshot.digest)
+
+    def save_records(
+        self, corpus: str, redaction: Redaction, snapshot: Snapshot, records: StatRecords
+    ) -> None:
+        """Keep what was seen when the files of `snapshot` were read; beside a snapshot, so never alone."""
+        from cce.retrieval.indexing.stat_records import encode_records
+
+        with contextlib.suppress(OSError):
+            if self._prepare_folder(corpus):
+                content = encode_records(records, snapshot.digest)
+                write_atomically(self._path(corpus, redaction) + _RECORDS_SUFFIX, content, is_durable=False)
 
     def entries(self) -> list[Entry]:
         """All snapshots, the most recently used first."""
@@ -104,7 +135,7 @@ class Cache:
         n_bytes = 0
         for entry in self.entries():
             with contextlib.suppress(OSError):
-                os.unlink(os.path.join(self.folder, entry.name))
+                self._remove(entry)
                 n_bytes += entry.n_bytes
         return n_bytes
 
@@ -135,9 +166,15 @@ class Cache:
         for entry in sorted(entries, key=lambda entry: (not entry.is_orphan, entry.used, entry.name)):
             if excess > 0 and entry.name != newest:
                 with contextlib.suppress(OSError):
-                    os.unlink(os.path.join(self.folder, entry.name))
+                    self._remove(entry)
                     excess -= entry.n_bytes
                     self.evicted.append(entry)
+
+    def _remove(self, entry: Entry) -> None:
+        path = os.path.join(self.folder, entry.name)
+        with contextlib.suppress(OSError):
+            os.unlink(path + _RECORDS_SUFFIX)
+        os.unlink(path)
 
     def _scan(self) -> Iterator[Entry]:
         with os.scandir(self.folder) as found:

@@ -20,6 +20,8 @@ from cce.retrieval.indexing.segment import Segment, merge_segments
 
 if TYPE_CHECKING:
     from cce.retrieval.embedding.catalog import FloatMatrix
+    from cce.retrieval.indexing.snapshots import Snapshot
+    from cce.retrieval.indexing.stat_records import StatRecords
     from cce.retrieval.indexing.workers import Processed
 
 # Texts per call of an embedder: with a model that takes 30 ms per text, progress shows every two seconds.
@@ -78,10 +80,13 @@ def index_directory(
     embedder: Embedder | None = None,
     redaction: Redaction = Redaction.STANDARD,
     cache: Cache | None = None,
+    trusts_stat: bool = False,
 ) -> IndexedCorpus:
     """The index of all files below `directory`, which is the same with and without a cache.
 
-    Text that was not scrubbed never reaches the cache. Raises CorpusError, GrammarError or UsageError.
+    Text that was not scrubbed never reaches the cache. With `trusts_stat` a file that the cache knows is not
+    read again while its size, time and inode stay the same; figures must not rest on that. Raises
+    CorpusError, GrammarError or UsageError.
     """
     if "CCE_PARSE_SECONDS" in os.environ:
         from cce.retrieval.chunking.limits import seconds_per_file  # where nothing changed, nothing is parsed
@@ -95,14 +100,12 @@ def index_directory(
 
     if redaction is Redaction.OFF:
         cache = None
-    known = None if cache is None else cache.load(directory, redaction)
-    if known is None:
+    if cache is None:
         processed = _process(directory, walked.paths, redaction, file_progress)
         segment, skipped = processed.segment, processed.skipped
     else:
-        segment, skipped = _process_changed(directory, walked.paths, known, redaction, file_progress)
-    if cache is not None and segment is not known:
-        cache.save(directory, segment, redaction)
+        cached = _CachedDirectory(directory, redaction, cache)
+        segment, skipped = cached.index(walked.paths, file_progress, trusts_stat=trusts_stat)
     index = SegmentIndex(segment, embedder or HashEmbedder(), root=directory)
     if not isinstance(index.embedder, HashEmbedder):
         index = SegmentIndex(segment, index.embedder, _embed_all(index, progress), directory)
@@ -118,34 +121,97 @@ def _process(
     return process_files(directory, paths, redaction, progress)
 
 
-def _process_changed(
-    directory: str,
-    paths: Sequence[str],
-    known: Segment,
-    redaction: Redaction,
-    progress: Callable[[int], None],
-) -> tuple[Segment, Mapping[str, SkipReason]]:
-    """The segment of `paths`, with what is unchanged taken from `known`, and why some are not in it.
+class _CachedDirectory:
+    """A directory whose files are chunked only where the cache does not know them."""
 
-    It is `known` itself if nothing changed.
-    """
-    digests = dict(zip(known.paths, known.digests, strict=True))
-    unchanged: set[str] = set()
-    changed: list[str] = []
-    skipped: dict[str, SkipReason] = {}
-    for n_done, path in enumerate(paths):
-        progress(n_done)
-        text = read_raw(directory, path, redaction)
-        if isinstance(text, SkipReason):
-            skipped[path] = text
-        elif path in digests and hashlib.sha256(text).digest() == digests[path]:
-            unchanged.add(path)
+    def __init__(self, directory: str, redaction: Redaction, cache: Cache) -> None:
+        self._directory = directory
+        self._redaction = redaction
+        self._cache = cache
+
+    def index(
+        self, paths: Sequence[str], progress: Callable[[int], None], *, trusts_stat: bool
+    ) -> tuple[Segment, Mapping[str, SkipReason]]:
+        """The segment of `paths`, and why some are not in it. The cache then knows all of them."""
+        known = self._cache.load(self._directory, self._redaction)
+        trust = _Trust(self._directory, paths, self._records(known)) if trusts_stat else None
+        if known is None:
+            processed = _process(self._directory, paths, self._redaction, progress)
+            segment, skipped = processed.segment, processed.skipped
         else:
-            changed.append(path)
-    if not changed and len(unchanged) == len(digests):
-        return known, skipped
-    processed = _process(directory, changed, redaction, progress)
-    return merge_segments(known, unchanged, processed.segment), {**skipped, **processed.skipped}
+            segment, skipped = self._update(known.segment, paths, trust, progress)
+        if known is None or segment is not known.segment:
+            known = self._cache.save(self._directory, segment, self._redaction)
+        if trust is not None and known is not None:
+            records = trust.renewed(segment.paths, skipped)
+            if records is not None:
+                self._cache.save_records(self._directory, self._redaction, known, records)
+        return segment, skipped
+
+    def _records(self, known: Snapshot | None) -> StatRecords | None:
+        return None if known is None else self._cache.load_records(self._directory, self._redaction, known)
+
+    def _update(
+        self,
+        known: Segment,
+        paths: Sequence[str],
+        trust: _Trust | None,
+        progress: Callable[[int], None],
+    ) -> tuple[Segment, Mapping[str, SkipReason]]:
+        """The segment of `paths`, what is unchanged being taken from `known`; `known` if nothing changed."""
+        digests = dict(zip(known.paths, known.digests, strict=True))
+        unchanged: set[str] = set()
+        changed: list[str] = []
+        skipped: dict[str, SkipReason] = {}
+        for n_done, path in enumerate(paths):
+            progress(n_done)
+            seen = None if trust is None else trust.seen(path)
+            text = read_raw(self._directory, path, self._redaction) if seen is None else seen
+            if isinstance(text, SkipReason):
+                skipped[path] = text
+            elif path in digests and (text is _SAME or hashlib.sha256(text).digest() == digests[path]):
+                unchanged.add(path)
+            else:
+                changed.append(path)
+        if not changed and len(unchanged) == len(digests):
+            return known, skipped
+        processed = _process(self._directory, changed, self._redaction, progress)
+        return merge_segments(known, unchanged, processed.segment), {**skipped, **processed.skipped}
+
+
+# A text that stands for the one that is indexed: no file's, as it is not UTF-8.
+_SAME = b"\xff"
+
+
+class _Trust:
+    """Which files need not be read, going by what the file system says of them."""
+
+    def __init__(self, directory: str, paths: Sequence[str], records: StatRecords | None) -> None:
+        from cce.retrieval.indexing.stat_records import take_stats  # only `cce search` trusts them
+
+        self._taken_ns, self._stats = take_stats(directory, paths)
+        self._records = records
+        self._has_doubt = False
+
+    def seen(self, path: str) -> bytes | SkipReason | None:
+        """_SAME if its text is the indexed one, why it is left out, or None: it must be read."""
+        if self._records is None:
+            return None
+        found = self._stats.get(path)
+        if self._records.is_indexed(path, found):
+            return _SAME
+        reason = self._records.why_skipped(path, found)
+        self._has_doubt |= reason is None and self._records.knows(path)
+        return reason
+
+    def renewed(self, indexed: Sequence[str], skipped: Mapping[str, SkipReason]) -> StatRecords | None:
+        """The records of what was just seen; None if they would spare no more files than those there are."""
+        from cce.retrieval.indexing.stat_records import records_of
+
+        records = records_of(self._taken_ns, self._stats, indexed, skipped)
+        known = self._records
+        is_same = known is not None and (known.files, known.skipped) == (records.files, records.skipped)
+        return None if is_same and not self._has_doubt else records
 
 
 def _embed_all(index: Index, progress: ProgressCallback) -> FloatMatrix:

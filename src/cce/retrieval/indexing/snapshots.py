@@ -21,7 +21,7 @@ import sys
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from cce.retrieval.counting.flat import ByteSlices, Ints, starts_of
 from cce.retrieval.counting.token_counts import TokenCounts
@@ -38,8 +38,15 @@ _DIGEST_BYTES = 32
 Bytes = bytes | memoryview
 
 
+class Snapshot(NamedTuple):
+    """What a file held, and the digest that it ends in, which tells it from every other."""
+
+    segment: Segment
+    digest: str
+
+
 def encode_snapshot(segment: Segment, corpus: str, fingerprint: str) -> Iterator[Bytes]:
-    """The pieces of the file of the directory `corpus`.
+    """The pieces of the file of the directory `corpus`, the last of which is its digest.
 
     `fingerprint` names everything besides the files that decided their form.
     """
@@ -58,13 +65,14 @@ def encode_snapshot(segment: Segment, corpus: str, fingerprint: str) -> Iterator
     yield digest.digest()
 
 
-def read_snapshot(path: str, fingerprint: str) -> Segment | None:
-    """The segment that was written with the same fingerprint; None if there is no sound one."""
+def read_snapshot(path: str, fingerprint: str) -> Snapshot | None:
+    """What was written with the same fingerprint; None if there is no sound file."""
     try:
         buffer = _map(path)
         if buffer is None or not _is_sound(buffer):
             return None
-        return _decode(buffer, fingerprint)
+        segment = _decode(buffer, fingerprint)
+        return None if segment is None else Snapshot(segment, buffer[-_DIGEST_BYTES:].hex())
     # Whatever a digest does not catch: a head of other shape, parts that end behind the file.
     except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError, struct.error):
         return None
