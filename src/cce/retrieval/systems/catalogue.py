@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from cce.domain.scope import Scope
+from cce.domain.second_stage import NO_RERANKER, NO_SECOND_STAGE
 from cce.domain.systems import (
     NAME_RULE,
     RunFile,
@@ -139,6 +140,8 @@ class Catalogue:
         if isinstance(table.source, Variant) and table.source.backend not in BACKENDS:
             fault = unknown_name("backend", table.source.backend, self.names())
             raise UnknownNameError(f"{on_one_line(table.origin)}: system.{name}.backend: {fault}")
+        if table.stage != NO_SECOND_STAGE:
+            _require_reranker(table)
         return ResolvedSystem(table, tuple(scopes))
 
 
@@ -172,7 +175,22 @@ def _on_top(table: SystemTable, variant: Variant, base: SystemTable) -> SystemTa
         filter=table.filter if table.scope is not None else base.filter,
         final=min(finals, default=None),
         price=table.price or base.price,
+        stage=table.stage.over(base.stage),
     )
+
+
+def _require_reranker(table: SystemTable) -> None:
+    """Raise UsageError for a reranker that nobody offers, and for keys of a stage that has none."""
+    from cce.retrieval.rerank.catalog import RERANKERS  # few systems have a second stage
+
+    place, stage = f"{on_one_line(table.origin)}: system.{table.name}", table.stage
+    if stage.rerank is None:
+        keys = {"rerank_options": stage.options, **stage._asdict()}
+        key = next(key for key, value in keys.items() if value is not None)
+        raise UsageError(f'{place}.{key}: goes with a reranker, add rerank = "overlap" or remove it')
+    if stage.is_active and stage.rerank not in RERANKERS:
+        fault = unknown_name("reranker", stage.rerank, (*RERANKERS.names(), NO_RERANKER))
+        raise UnknownNameError(f"{place}.rerank: {fault}")
 
 
 def parse_run_option(typed: str) -> SystemTable:

@@ -6,14 +6,14 @@ stays what it is, a bug of this package.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from cce.domain.query import Query
 from cce.domain.ranking import Ranking
 from cce.domain.systems import Variant
-from cce.errors import RankingError, UsageError
+from cce.errors import RankingError
 from cce.quoting import on_one_line
 from cce.registry import ask_plug_in
 from cce.retrieval.backends.catalog import BACKENDS
@@ -21,10 +21,13 @@ from cce.retrieval.backends.checking import check_ranking
 from cce.retrieval.backends.contract import Backend
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems.catalogue import Catalogue, ResolvedSystem
+from cce.retrieval.systems.options import require_options
 
 if TYPE_CHECKING:
     from cce.domain.ranking_account import RankingAccount
     from cce.retrieval.corpus.scopes import ScopedFiles
+    from cce.retrieval.rerank.reranker import Rerankers
+    from cce.retrieval.rerank.stage import Stage, Staged
 
 _T = TypeVar("_T")
 
@@ -40,8 +43,11 @@ class ExplainingBackend(Protocol):
 class System:
     """A backend, or a variant of one, over one index, under the name that reports give it."""
 
-    def __init__(self, resolved: ResolvedSystem, index: Index) -> None:
-        """Raises UsageError for an option that its backend does not have, RankingError if it fails."""
+    def __init__(self, resolved: ResolvedSystem, index: Index, rerankers: Rerankers | None = None) -> None:
+        """Raises UsageError for an option that its backend does not have, RankingError if it fails.
+
+        rerankers  those of the run; None for one of its own, if it has a second stage
+        """
         table = resolved.table
         assert isinstance(table.source, Variant)  # noqa: S101 - all others are opened by `external`
         self.name = table.name
@@ -58,8 +64,14 @@ class System:
         self._is_plug_in = BACKENDS.package_of(backend) is not None
         self._culprit = BACKENDS.spell(backend)
         options = dict(table.source.options)
-        _require_options(factory, options, f"{on_one_line(table.origin)}: system.{table.name}.options")
+        place = f"{on_one_line(table.origin)}: system.{table.name}.options"
+        require_options(factory, options, place, n_given=1)
         self._backend: Backend = self._ask(factory, index, **options)
+        self.stage: Stage | None = None
+        if table.stage.is_active:
+            from cce.retrieval.systems.second_stages import open_stage  # few systems have one
+
+            self.stage = open_stage(table, index, rerankers)
 
     @cached_property
     def allowed(self) -> frozenset[int] | None:
@@ -76,13 +88,34 @@ class System:
 
         `query` is limited further by the system's own scope, before ranking or after it.
         """
+        if self.stage is not None:
+            return self.staged(query, k).ranking
         limited = query.within(self.allowed)
+        n = self._n_final(k)
         if self.table.filter == "after":
-            return self._drop(self._checked(query.unlimited, k), limited)
-        return self._checked(limited, k)
+            return self._drop(self._checked(query.unlimited, n), limited)
+        return self._checked(limited, n)
 
-    def _checked(self, query: Query, k: int) -> Ranking:
-        n = k if self.table.final is None else min(k, self.table.final)
+    def staged(self, query: Query, k: int) -> Staged:
+        """As `rank`, for a system with a second stage, with what that did."""
+        assert self.stage is not None  # noqa: S101 - whoever asks has looked
+        limited = query.within(self.allowed)
+        asked = query.unlimited if self.table.filter == "after" else limited
+        first = self._checked(asked, self.stage.n_asked(k))
+        staged = self.stage.rerank(query.text, first, self._n_final(k))
+        return staged if asked is limited else self._kept(staged, limited)
+
+    def _n_final(self, k: int) -> int:
+        return k if self.table.final is None else min(k, self.table.final)
+
+    def _kept(self, staged: Staged, limited: Query) -> Staged:
+        """`staged` without what a filter behind both stages drops."""
+        ranking = self._drop(staged.ranking, limited)
+        kept = {id(hit) for hit in ranking}
+        parts = zip(staged.ranking, staged.parts, strict=True)
+        return staged._replace(ranking=ranking, parts=tuple(part for hit, part in parts if id(hit) in kept))
+
+    def _checked(self, query: Query, n: int) -> Ranking:
         return check_ranking(self._ask(self._backend.rank, query, n), query, n, self._index, self._culprit)
 
     def _drop(self, ranking: Ranking, limited: Query) -> Ranking:
@@ -95,7 +128,7 @@ class System:
 
     def search(self, query: Query, k: int, *, use_graph: bool) -> Ranking:
         """As `rank`; hybrid adds, behind the k hits and with `use_graph`, what the import graph suggests."""
-        if self.name != "hybrid":
+        if self.name != "hybrid":  # a name that no table may take
             return self.rank(query, k)
         from cce.retrieval.backends.hybrid import HybridBackend
 
@@ -105,6 +138,10 @@ class System:
         """The hits of `rank`, accounted for as far as the backend can."""
         from cce.domain.ranking_account import AccountedHit, RankingAccount  # few runs explain
 
+        if self.stage is not None:
+            from cce.retrieval.rerank.stage import account_of
+
+            return account_of(self.staged(query, k))
         is_plain = self.table.filter == "before" and self.table.final is None
         if not is_plain or not isinstance(self._backend, ExplainingBackend):
             ranked = enumerate(self.rank(query, k), start=1)
@@ -124,22 +161,3 @@ class System:
 def open_system(name: str, index: Index) -> System:
     """The backend called `name`, ready to rank the chunks of `index`; raises CceError."""
     return System(Catalogue().resolve(name), index)
-
-
-def _require_options(factory: Callable[..., object], options: Mapping[str, object], place: str) -> None:
-    """Raise UsageError for an option that `factory` does not take, or takes as a flag and is none."""
-    if not options:
-        return
-    from inspect import Parameter, signature  # only variants have options
-
-    from cce.toml_tables import shown, unknown
-
-    parameters = [*signature(factory).parameters.values()][1:]
-    if any(each.kind is Parameter.VAR_KEYWORD for each in parameters):
-        return
-    known = {each.name: each for each in parameters if each.kind is not Parameter.VAR_POSITIONAL}
-    for name, value in options.items():
-        if name not in known:
-            raise UsageError(f"{place}: {unknown('option', name, known)}")
-        if isinstance(known[name].default, bool) and not isinstance(value, bool):
-            raise UsageError(f"{place}.{name}: must be true or false, got {shown(value)}")

@@ -53,7 +53,8 @@ RULES = {
     "unit": "a text",
     "include": _PATTERNS,
     "exclude": _PATTERNS,
-    "rerank": "the name of a reranker",
+    "rerank": 'the name of a reranker, or "none"',
+    "rerank_options": "a table of the reranker's own options",
     "embedder": "the name of an embedder",
     "model": "the path of a model",
     "depth": "a number of results, 1 or more",
@@ -88,6 +89,11 @@ class SystemValues(TypedDict):
     filter: Literal["before", "after"]
     final: int | None
     price: dict[str, Any] | None
+    rerank: str | None
+    rerank_options: dict[str, Any] | None
+    depth: int | None
+    max_words: int | None
+    blend: bool | None
 
 
 class ScopeValues(TypedDict):
@@ -163,6 +169,11 @@ def systems_model() -> type[BaseModel]:
         filter: Literal["before", "after"] = "before"
         final: count | None = None
         price: PriceTable | None = None
+        rerank: text | None = None
+        rerank_options: dict[str, Any] | None = None
+        depth: count | None = None
+        max_words: count | None = None
+        blend: bool | None = None
 
     class ScopeTable(BaseModel):
         model_config = strict

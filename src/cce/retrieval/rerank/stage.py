@@ -1,0 +1,114 @@
+"""The second stage of one system: the first stage's results in, the order of a reranker out.
+
+It can neither drop nor invent results: the first `depth` are sorted anew, the others follow as they came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from cce.domain.ranking import Hit, Ranking
+from cce.domain.second_stage import DEFAULT_DEPTH, SecondStage, StageCounts, StageParts
+from cce.numerals import ordering_key
+from cce.retrieval.indexing.index import Index
+from cce.retrieval.rerank.passages import Passage, passage_of, words_beyond
+from cce.retrieval.rerank.reranker import Reranker
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from cce.domain.ranking_account import RankingAccount
+
+# As in reciprocal rank fusion: Cormack, Clarke and Buettcher, SIGIR 2009.
+_RANK_OFFSET = 60
+
+
+class Staged(NamedTuple):
+    """A ranking after the second stage, what that did, and how it placed each result."""
+
+    ranking: Ranking
+    counts: StageCounts
+    parts: tuple[StageParts, ...]
+
+
+class _Scored(NamedTuple):
+    """A result that was scored: `key` is sorted by, falling; `value` is the score that it leaves with."""
+
+    first_rank: int
+    key: int | Fraction
+    value: float
+
+
+class Stage:
+    """Sorts the first results of a system anew."""
+
+    def __init__(self, keys: SecondStage, reranker: Reranker, index: Index) -> None:
+        """`keys` are those of an active second stage."""
+        self._keys = keys
+        self._reranker = reranker
+        self._index = index
+        self.depth = DEFAULT_DEPTH if keys.depth is None else keys.depth
+
+    def n_asked(self, k: int) -> int:
+        """How many results of the first stage are needed for k."""
+        return max(self.depth, k)
+
+    def rerank(self, query: str, first: Ranking, n_final: int) -> Staged:
+        """The first `n_final` results in the new order; raises RankingError."""
+        scored, rest = first[: self.depth], first[self.depth :]
+        passages = [passage_of(hit.chunk, self._index, self._keys.max_words) for hit in scored]
+        raw = self._reranker.scores(query, [passage.text for passage in passages])
+        order = self._order(raw)
+        hits = [Hit(scored[each.first_rank - 1].chunk, each.value) for each in order]
+        parts = [_parts(query, each.first_rank, raw, passages) for each in order]
+        parts += [StageParts(rank, None) for rank in range(len(scored) + 1, len(first) + 1)]
+        return Staged(
+            tuple([*hits, *rest][:n_final]),
+            StageCounts(
+                len(scored), _n_ties(order, n_final), sum(bool(passage.rest) for passage in passages)
+            ),
+            tuple(parts[:n_final]),
+        )
+
+    def _order(self, raw: Sequence[float]) -> list[_Scored]:
+        """Best first; equal keys keep the first stage's order."""
+        by_score = [_Scored(rank, ordering_key(score), score) for rank, score in enumerate(raw, start=1)]
+        by_score.sort(key=_falling)
+        return sorted(_fused(by_score), key=_falling) if self._keys.blend else by_score
+
+
+def account_of(staged: Staged) -> RankingAccount:
+    """The ranking with how the second stage placed each result."""
+    from cce.domain.ranking_account import AccountedHit, RankingAccount  # few runs explain
+
+    rows = enumerate(zip(staged.ranking, staged.parts, strict=True), start=1)
+    return RankingAccount(tuple(AccountedHit(rank, hit, (), parts) for rank, (hit, parts) in rows))
+
+
+def _falling(scored: _Scored) -> tuple[int | Fraction, int]:
+    return -scored.key, scored.first_rank
+
+
+def _fused(by_score: Sequence[_Scored]) -> list[_Scored]:
+    """Each with 1 / (60 + rank) summed over both orders, as a fraction: floats would break ties at random.
+
+    First in one order and third in the other is 1/61 + 1/63, whichever is which.
+    """
+    from fractions import Fraction  # few systems blend, and it takes milliseconds to import
+
+    fused = []
+    for rank, each in enumerate(by_score, start=1):
+        key = Fraction(1, _RANK_OFFSET + each.first_rank) + Fraction(1, _RANK_OFFSET + rank)
+        fused.append(_Scored(each.first_rank, key, float(key)))
+    return fused
+
+
+def _n_ties(order: Sequence[_Scored], n_final: int) -> int:
+    """Equal neighbours of which one at least is among the final results."""
+    return sum(above.key == below.key for above, below in [*pairwise(order)][:n_final])
+
+
+def _parts(query: str, rank: int, raw: Sequence[float], passages: Sequence[Passage]) -> StageParts:
+    return StageParts(rank, raw[rank - 1], words_beyond(query, passages[rank - 1]))
