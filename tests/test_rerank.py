@@ -18,10 +18,9 @@ from cce.domain.second_stage import SecondStage, StageCounts, StageParts
 from cce.domain.systems import Price
 from cce.errors import CceError, RankingError, UnknownNameError, UsageError
 from cce.measurement.costs import estimate
-from cce.retrieval.rerank import reranker as reranker_module
 from cce.retrieval.rerank.features import Features
 from cce.retrieval.rerank.overlap import Overlap
-from cce.retrieval.rerank.passages import passage_of, words_beyond
+from cce.retrieval.rerank.passages import Passage, Passages, digest, passage_of, words_beyond
 from cce.retrieval.rerank.reranker import Reranker, Rerankers
 from cce.retrieval.rerank.stage import Stage, Staged
 from cce.retrieval.systems.catalogue import Catalogue
@@ -53,8 +52,12 @@ def opened(scorer: object, *, remembers: bool = True) -> Reranker:
     return reranker
 
 
+def texts(*passages: str) -> list[Passage]:
+    return [Passage(passage, digest(passage)) for passage in passages]
+
+
 def staged(raw: Sequence[float] = RAW, n_final: int = 6, k: int = 6, **keys: Any) -> Staged:
-    stage = Stage(SecondStage(rerank="overlap", **keys), opened(Scores(*raw)), INDEX)
+    stage = Stage(SecondStage(rerank="overlap", **keys), opened(Scores(*raw)), Passages(INDEX))
     return stage.rerank("query", FIRST[: stage.n_asked(k)], n_final)
 
 
@@ -85,17 +88,11 @@ def test_depth_three_final_five_is_three_scored_and_two_as_they_came() -> None:
     assert ranks(found) == [3, 2, 1, 4, 5]
     assert found.counts.n_pairs == 3
     assert [hit.score for hit in found.ranking] == [0.3, 0.2, 0.1, 3.0, 2.0]
-    assert found.parts == (
-        StageParts(3, 0.3),
-        StageParts(2, 0.2),
-        StageParts(1, 0.1),
-        StageParts(4, None),
-        StageParts(5, None),
-    )
+    assert found.placed == ((3, 0.3), (2, 0.2), (1, 0.1), (4, None), (5, None))
 
 
 def test_more_than_depth_is_asked_where_k_is_larger() -> None:
-    stage = Stage(SecondStage(rerank="overlap"), opened(Scores()), INDEX)
+    stage = Stage(SecondStage(rerank="overlap"), opened(Scores()), Passages(INDEX))
     assert [stage.n_asked(5), stage.n_asked(50)] == [20, 50]
 
 
@@ -125,7 +122,7 @@ def test_ten_scored_passages_of_a_query_cost_nineteen() -> None:
 
 
 def test_no_results_are_no_pairs() -> None:
-    stage = Stage(SecondStage(rerank="overlap"), opened(Scores()), INDEX)
+    stage = Stage(SecondStage(rerank="overlap"), opened(Scores()), Passages(INDEX))
     assert stage.rerank("query", (), 5) == ((), StageCounts(), ())
 
 
@@ -148,7 +145,8 @@ def chunk(text: str) -> Chunk:
 def test_a_passage_is_the_path_and_the_text_to_the_end_of_its_nth_word(
     max_words: int | None, text: str, rest: str
 ) -> None:
-    assert passage_of(chunk("one two\n three "), INDEX, max_words) == (f"src/a.py\n{text}", rest)
+    passage = passage_of(chunk("one two\n three "), INDEX, max_words)
+    assert (passage.text, passage.rest) == (f"src/a.py\n{text}", rest)
 
 
 def test_words_are_separated_by_the_white_space_of_unicode() -> None:
@@ -204,9 +202,9 @@ def test_features_are_ten_times_a_weighted_sum_less_four(query: str, passage: st
 def test_a_pair_is_scored_once_however_many_systems_share_it() -> None:
     scorer = Scores(*RAW)
     reranker = opened(scorer)
-    assert reranker.scores("q", ["0.txt\na", "1.txt\nb", "0.txt\na"]) == [9.333, -0.667, 9.333]
-    assert reranker.scores("q", ["1.txt\nb", "3.txt\nd"]) == [-0.667, 0.167]
-    assert reranker.scores("other", ["1.txt\nb"]) == [-0.667]
+    assert reranker.scores("q", texts("0.txt\na", "1.txt\nb", "0.txt\na")) == [9.333, -0.667, 9.333]
+    assert reranker.scores("q", texts("1.txt\nb", "3.txt\nd")) == [-0.667, 0.167]
+    assert reranker.scores("other", texts("1.txt\nb")) == [-0.667]
     assert scorer.asked == [
         ("q", "0.txt\na"),
         ("q", "1.txt\nb"),
@@ -218,13 +216,13 @@ def test_a_pair_is_scored_once_however_many_systems_share_it() -> None:
 def test_what_is_timed_is_scored_again() -> None:
     scorer = Scores(*RAW)
     reranker = opened(scorer, remembers=False)
-    reranker.scores("q", ["0.txt\na"])
-    reranker.scores("q", ["0.txt\na"])
+    reranker.scores("q", texts("0.txt\na"))
+    reranker.scores("q", texts("0.txt\na"))
     assert len(scorer.asked) == 2
 
 
 def test_systems_with_one_reranker_and_its_options_share_it() -> None:
-    rerankers = Rerankers()
+    rerankers = Rerankers(INDEX)
     assert rerankers.open("overlap", {}) is rerankers.open("overlap", {})
     assert rerankers.open("overlap", {}) is not rerankers.open("features", {})
 
@@ -274,7 +272,7 @@ def test_a_broken_law_names_the_reranker_its_package_the_query_and_the_law(
 ) -> None:
     plug_in(predict)
     with pytest.raises(RankingError) as caught:
-        Reranker("mine", {}).scores("pin", ["a", "b"])
+        Reranker("mine", {}).scores("pin", texts("a", "b"))
     assert str(caught.value) == f"reranker 'mine' of package 'acme': query 'pin': {law}"
 
 
@@ -286,7 +284,7 @@ def test_what_a_reranker_raises_is_its_own_failure(
 
     plug_in(predict)
     with pytest.raises(RankingError, match=r"^reranker 'mine' of package 'acme': ConnectionRefusedError: no"):
-        Reranker("mine", {}).scores("pin", ["a"])
+        Reranker("mine", {}).scores("pin", texts("a"))
 
 
 @pytest.mark.parametrize("scores", [(1, 2), (1.5, -2.5), np.array([1, 2], np.float32), iter([1.0, 2.0])])
@@ -294,7 +292,7 @@ def test_scores_of_any_numbers_become_floats(
     scores: object, plug_in: Callable[[Callable[..., object]], None]
 ) -> None:
     plug_in(lambda pairs: scores)
-    found = Reranker("mine", {}).scores("pin", ["a", "b"])
+    found = Reranker("mine", {}).scores("pin", texts("a", "b"))
     assert all(type(score) is float for score in found)
 
 
@@ -433,7 +431,10 @@ def test_notices_count_ties_and_cut_passages_over_all_cases() -> None:
     assert list(stage_notices(table, [])) == []
 
 
-def test_a_key_of_a_pair_cannot_be_that_of_another() -> None:
-    key = reranker_module._key
-    assert key("a", "bc") != key("ab", "c")
-    assert key("\udcff", "x") != key("", "\udcffx")
+def test_a_passage_is_made_once_for_each_cut() -> None:
+    passages = Passages(INDEX)
+    chunk = INDEX.chunks[0]
+    assert passages.of(chunk, None) is passages.of(chunk, None)
+    assert passages.of(chunk, 1) is not passages.of(chunk, None)
+    timed = Passages(INDEX, remember=False)
+    assert timed.of(chunk, None) is not timed.of(chunk, None)

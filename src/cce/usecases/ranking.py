@@ -310,9 +310,7 @@ class OutsideRanker:
         if self._opened.stage is not None:
             first = self._first_stage(query, k)
             staged = self._opened.stage.rerank(query.text, first, _n_final(self._opened, k))
-            from cce.retrieval.rerank.stage import account_of
-
-            return account_of(staged)
+            return self._opened.stage.account(query.text, staged)
         ranked = enumerate(self.rank(query, k), start=1)
         return RankingAccount(tuple(AccountedHit(rank, hit) for rank, hit in ranked))
 

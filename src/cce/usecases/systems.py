@@ -30,7 +30,7 @@ from cce.domain.systems import (
 from cce.errors import UsageError
 from cce.quoting import on_one_line, quoted
 from cce.retrieval.systems.catalogue import RUN_OPTION, Catalogue, ResolvedSystem, parse_run_option
-from cce.retrieval.systems.opening import System
+from cce.retrieval.systems.opening import Backends, System
 from cce.usecases.corpora import CorpusChoice, is_ci
 
 if TYPE_CHECKING:
@@ -288,14 +288,18 @@ def opened(
     resolved = {name: catalogue.resolve(name) for name in names}
     for each in resolved.values():
         require_consent(choice, each.table)
-    rerankers = _rerankers(resolved.values(), is_timed=is_timed)
+    rerankers = _rerankers(resolved.values(), over.index, is_timed=is_timed)
+    backends: Backends | None = None
+    outside = _OutsideSystems(choice, over, () if is_timed else resolved.values())
     with ExitStack() as stack:
         systems = OpenSystems({}, {}, _recorders(choice, resolved, over.index))
         for name, each in resolved.items():
             if isinstance(each.table.source, Variant):
-                systems.inside[name] = System(each, _require_index(name, over.index), rerankers)
+                index = _require_index(name, over.index)
+                backends = backends or Backends(index)
+                systems.inside[name] = System(each, index, rerankers, backends)
                 continue
-            system = _open_outside(choice, each.table, over)
+            system = outside.open(each.table)
             if systems.recorders is not None:
                 system = systems.recorders.wrap(name, system, keeps_going=choice.keeps_going)
             atexit.register(system.close)  # a signal runs no `with`
@@ -306,12 +310,37 @@ def opened(
         yield systems
 
 
-def _rerankers(resolved: Iterable[ResolvedSystem], *, is_timed: bool) -> Rerankers | None:
-    if not any(each.table.stage.is_active for each in resolved):
+class _OutsideSystems:
+    """Opens outside systems; those with one source are one system, which is asked once."""
+
+    def __init__(self, choice: SystemsChoice, over: Surroundings, sharing: Iterable[ResolvedSystem]) -> None:
+        self._choice = choice
+        self._over = over
+        self._sources = [each.table.source for each in sharing]
+        self._shared: list[tuple[Source, OutsideSystem]] = []
+
+    def open(self, table: SystemTable) -> OutsideSystem:
+        """The system that `table` describes, opened now or for another table before."""
+        if self._sources.count(table.source) < 2:
+            return _open_outside(self._choice, table, self._over)
+        known = next((system for source, system in self._shared if source == table.source), None)
+        if known is None:
+            from cce.retrieval.external.sharing import SharedSystem  # few systems have variants
+
+            known = SharedSystem(_open_outside(self._choice, table, self._over))
+            self._shared.append((table.source, known))
+        return known
+
+
+def _rerankers(
+    resolved: Iterable[ResolvedSystem], index: Index | None, *, is_timed: bool
+) -> Rerankers | None:
+    staged = next((each.table.name for each in resolved if each.table.stage.is_active), None)
+    if staged is None:
         return None
     from cce.retrieval.rerank.reranker import Rerankers  # few runs have a second stage
 
-    return Rerankers(remember=not is_timed)
+    return Rerankers(_require_index(staged, index), remember=not is_timed)
 
 
 def _stage(table: SystemTable, index: Index | None, rerankers: Rerankers | None) -> Stage | None:

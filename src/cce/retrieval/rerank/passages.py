@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import NamedTuple
 
@@ -9,14 +10,34 @@ from cce.domain.ranking import Chunk, Location
 from cce.retrieval.indexing.index import Index
 from cce.tokens import WHITE_SPACE, tokenize
 
+_DIGEST_BYTES = 16
 _WORD = re.compile(f"[^{re.escape(WHITE_SPACE)}]+")
 
 
 class Passage(NamedTuple):
-    """The text that is scored, and the rest that was cut off."""
+    """The text that is scored, its digest, and the rest that was cut off."""
 
     text: str
+    digest: bytes
     rest: str = ""
+
+
+class Passages:
+    """The passages of one index; each is made once."""
+
+    def __init__(self, index: Index, *, remember: bool = True) -> None:
+        self._index = index
+        self._remember = remember
+        self._known: dict[tuple[Chunk | Location, int | None], Passage] = {}
+
+    def of(self, found: Chunk | Location, max_words: int | None) -> Passage:
+        """As `passage_of`."""
+        if not self._remember:
+            return passage_of(found, self._index, max_words)
+        key = found, max_words
+        if key not in self._known:
+            self._known[key] = passage_of(found, self._index, max_words)
+        return self._known[key]
 
 
 def passage_of(found: Chunk | Location, index: Index, max_words: int | None) -> Passage:
@@ -25,13 +46,19 @@ def passage_of(found: Chunk | Location, index: Index, max_words: int | None) -> 
     Words are separated by white space. Of a location the corpus gives the text, else the system that
     returned it.
     """
-    text = _text(found, index)
+    text, rest = _text(found, index), ""
     if max_words is not None:
         ends = (word.end() for word in _WORD.finditer(text))
         end = next((end for n, end in enumerate(ends, start=1) if n == max_words), len(text))
         if _WORD.search(text, end):
-            return Passage(f"{found.file_path}\n{text[:end]}", text[end:])
-    return Passage(f"{found.file_path}\n{text}")
+            text, rest = text[:end], text[end:]
+    whole = f"{found.file_path}\n{text}"
+    return Passage(whole, digest(whole), rest)
+
+
+def digest(text: str) -> bytes:
+    """16 bytes that stand for a text: all passages of a run would fill the memory."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
 
 
 def words_beyond(query: str, passage: Passage) -> tuple[str, ...]:

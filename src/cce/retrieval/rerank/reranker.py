@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,10 +10,10 @@ from typing import Any, NoReturn, SupportsFloat, TypeVar, cast
 from cce.errors import RankingError
 from cce.quoting import quoted
 from cce.registry import ask_plug_in
+from cce.retrieval.indexing.index import Index
 from cce.retrieval.rerank.catalog import RERANKERS
 from cce.retrieval.rerank.contract import PairScorer
-
-_KEY_BYTES = 16
+from cce.retrieval.rerank.passages import Passage, Passages, digest
 
 _T = TypeVar("_T")
 
@@ -33,14 +32,15 @@ class Reranker:
         self._known: dict[bytes, float] | None = {} if remembers else None
         self._scorer: PairScorer = self._ask(lambda: factory(**options))
 
-    def scores(self, query: str, passages: Sequence[str]) -> list[float]:
+    def scores(self, query: str, passages: Sequence[Passage]) -> list[float]:
         """The score of each passage, in their order; raises RankingError for a score that cannot be."""
         if self._known is None:
-            return self._predict(query, passages)
-        keys = [_key(query, passage) for passage in passages]
-        # Equal passages of one query are one pair: {b"a3..": "a.py\n..", b"f0..": "b.py\n.."}
+            return self._predict(query, [passage.text for passage in passages])
+        asked = digest(query)
+        keys = [asked + passage.digest for passage in passages]
+        # Equal passages of one query are one pair.
         missing = {
-            key: passage for key, passage in zip(keys, passages, strict=True) if key not in self._known
+            key: passage.text for key, passage in zip(keys, passages, strict=True) if key not in self._known
         }
         if missing:
             found = self._predict(query, [*missing.values()])
@@ -75,10 +75,11 @@ class Reranker:
 
 
 class Rerankers:
-    """The rerankers of one run by name and options: systems that share one share its scores."""
+    """The rerankers of a run over one index: systems share passages, and the scores of one reranker."""
 
-    def __init__(self, *, remember: bool = True) -> None:
-        """Without `remember` every pair is scored each time it is asked for, so that it can be timed."""
+    def __init__(self, index: Index, *, remember: bool = True) -> None:
+        """Without `remember` everything is done each time it is asked for, so that it can be timed."""
+        self.passages = Passages(index, remember=remember)
         self._remember = remember
         self._opened: dict[str, Reranker] = {}
 
@@ -103,9 +104,3 @@ def _number(score: object) -> float | None:
     if not is_number or getattr(score, "ndim", None):
         return None
     return float(cast(SupportsFloat, score))
-
-
-def _key(query: str, passage: str) -> bytes:
-    """What stands for a pair: whole passages would fill the memory. No query holds the byte 0xff."""
-    pair = query.encode("utf-8", "surrogatepass") + b"\xff" + passage.encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(pair, digest_size=_KEY_BYTES).digest()

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cce.domain.ranking import Hit, Ranking
 from cce.domain.second_stage import DEFAULT_DEPTH, SecondStage, StageCounts, StageParts
 from cce.numerals import ordering_key
-from cce.retrieval.indexing.index import Index
-from cce.retrieval.rerank.passages import Passage, passage_of, words_beyond
+from cce.retrieval.rerank.passages import Passages, words_beyond
 from cce.retrieval.rerank.reranker import Reranker
 
 if TYPE_CHECKING:
@@ -26,11 +25,14 @@ _RANK_OFFSET = 60
 
 
 class Staged(NamedTuple):
-    """A ranking after the second stage, what that did, and how it placed each result."""
+    """A ranking after the second stage, and what that did.
+
+    placed  for each result its 1-based rank in the first stage, and its raw score, None beyond the depth
+    """
 
     ranking: Ranking
     counts: StageCounts
-    parts: tuple[StageParts, ...]
+    placed: tuple[tuple[int, float | None], ...]
 
 
 class _Scored(NamedTuple):
@@ -44,11 +46,11 @@ class _Scored(NamedTuple):
 class Stage:
     """Sorts the first results of a system anew."""
 
-    def __init__(self, keys: SecondStage, reranker: Reranker, index: Index) -> None:
+    def __init__(self, keys: SecondStage, reranker: Reranker, passages: Passages) -> None:
         """`keys` are those of an active second stage."""
         self._keys = keys
         self._reranker = reranker
-        self._index = index
+        self._passages = passages
         self.depth = DEFAULT_DEPTH if keys.depth is None else keys.depth
 
     def n_asked(self, k: int) -> int:
@@ -58,33 +60,39 @@ class Stage:
     def rerank(self, query: str, first: Ranking, n_final: int) -> Staged:
         """The first `n_final` results in the new order; raises RankingError."""
         scored, rest = first[: self.depth], first[self.depth :]
-        passages = [passage_of(hit.chunk, self._index, self._keys.max_words) for hit in scored]
-        raw = self._reranker.scores(query, [passage.text for passage in passages])
+        passages = [self._passages.of(hit.chunk, self._keys.max_words) for hit in scored]
+        raw = self._reranker.scores(query, passages)
         order = self._order(raw)
         hits = [Hit(scored[each.first_rank - 1].chunk, each.value) for each in order]
-        parts = [_parts(query, each.first_rank, raw, passages) for each in order]
-        parts += [StageParts(rank, None) for rank in range(len(scored) + 1, len(first) + 1)]
+        placed = [(each.first_rank, raw[each.first_rank - 1]) for each in order]
+        behind = [(rank, None) for rank in range(len(scored) + 1, len(first) + 1)]
+        n_cut = sum(bool(passage.rest) for passage in passages)
         return Staged(
             tuple([*hits, *rest][:n_final]),
-            StageCounts(
-                len(scored), _n_ties(order, n_final), sum(bool(passage.rest) for passage in passages)
-            ),
-            tuple(parts[:n_final]),
+            StageCounts(len(scored), _n_ties(order, n_final), n_cut),
+            tuple([*placed, *behind][:n_final]),
         )
+
+    def account(self, query: str, staged: Staged) -> RankingAccount:
+        """The ranking with how this stage placed each result."""
+        from cce.domain.ranking_account import AccountedHit, RankingAccount  # few runs explain
+
+        rows = enumerate(zip(staged.ranking, staged.placed, strict=True), start=1)
+        return RankingAccount(
+            tuple(AccountedHit(rank, hit, (), self._parts(query, hit, *place)) for rank, (hit, place) in rows)
+        )
+
+    def _parts(self, query: str, hit: Hit, first_rank: int, raw_score: float | None) -> StageParts:
+        if raw_score is None:
+            return StageParts(first_rank, None)
+        passage = self._passages.of(hit.chunk, self._keys.max_words)
+        return StageParts(first_rank, raw_score, words_beyond(query, passage))
 
     def _order(self, raw: Sequence[float]) -> list[_Scored]:
         """Best first; equal keys keep the first stage's order."""
         by_score = [_Scored(rank, ordering_key(score), score) for rank, score in enumerate(raw, start=1)]
         by_score.sort(key=_falling)
         return sorted(_fused(by_score), key=_falling) if self._keys.blend else by_score
-
-
-def account_of(staged: Staged) -> RankingAccount:
-    """The ranking with how the second stage placed each result."""
-    from cce.domain.ranking_account import AccountedHit, RankingAccount  # few runs explain
-
-    rows = enumerate(zip(staged.ranking, staged.parts, strict=True), start=1)
-    return RankingAccount(tuple(AccountedHit(rank, hit, (), parts) for rank, (hit, parts) in rows))
 
 
 def _falling(scored: _Scored) -> tuple[int | Fraction, int]:
@@ -108,7 +116,3 @@ def _fused(by_score: Sequence[_Scored]) -> list[_Scored]:
 def _n_ties(order: Sequence[_Scored], n_final: int) -> int:
     """Equal neighbours of which one at least is among the final results."""
     return sum(above.key == below.key for above, below in [*pairwise(order)][:n_final])
-
-
-def _parts(query: str, rank: int, raw: Sequence[float], passages: Sequence[Passage]) -> StageParts:
-    return StageParts(rank, raw[rank - 1], words_beyond(query, passages[rank - 1]))

@@ -6,9 +6,9 @@ stays what it is, a bug of this package.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 from cce.domain.query import Query
 from cce.domain.ranking import Ranking
@@ -40,13 +40,72 @@ class ExplainingBackend(Protocol):
         """The same hits as `rank` gives, each with what its score is made of."""
 
 
+class CheckedBackend:
+    """A backend with its options over one index, whose rankings are held to their laws."""
+
+    def __init__(self, name: str, options: Mapping[str, Any], place: str, index: Index) -> None:
+        """Raises UsageError for an option that the backend does not have, RankingError if it fails.
+
+        place  where the options were written, for messages
+        """
+        factory = BACKENDS.load(name)
+        self._is_plug_in = BACKENDS.package_of(name) is not None
+        self._culprit = BACKENDS.spell(name)
+        self._index = index
+        require_options(factory, options, place, n_given=1)
+        self._backend: Backend = self._ask(factory, index, **options)
+
+    def ranking(self, query: Query, k: int) -> Ranking:
+        """At most k hits, best first; the same query is ranked once for each k."""
+        return query.once(self._rank, k)
+
+    def _rank(self, query: Query, k: int) -> Ranking:
+        return check_ranking(self._ask(self._backend.rank, query, k), query, k, self._index, self._culprit)
+
+    def account(self, query: Query, k: int) -> RankingAccount | None:
+        """The same hits, accounted for; None from a backend that cannot."""
+        if not isinstance(self._backend, ExplainingBackend):
+            return None
+        account = self._ask(self._backend.explain, query, k)
+        check_ranking([hit.hit for hit in account.hits], query, k, self._index, self._culprit)
+        return account
+
+    def _ask(self, call: Callable[..., _T], *arguments: object, **options: object) -> _T:
+        # What a built-in backend raises is a bug of this package, and ends as one.
+        if not self._is_plug_in:
+            return call(*arguments, **options)
+        return ask_plug_in(self._culprit, RankingError, partial(call, **options), *arguments)
+
+
+class Backends:
+    """The backends of a run over one index, each opened once: systems with one backend share its rankings."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._opened: dict[str, CheckedBackend] = {}
+
+    def open(self, variant: Variant, place: str) -> CheckedBackend:
+        """What `variant` names; as for CheckedBackend."""
+        key = f"{variant.backend} {sorted(variant.options.items())}"
+        if key not in self._opened:
+            opened = CheckedBackend(variant.backend, variant.options, place, self._index)
+            self._opened[key] = opened
+        return self._opened[key]
+
+
 class System:
     """A backend, or a variant of one, over one index, under the name that reports give it."""
 
-    def __init__(self, resolved: ResolvedSystem, index: Index, rerankers: Rerankers | None = None) -> None:
+    def __init__(
+        self,
+        resolved: ResolvedSystem,
+        index: Index,
+        rerankers: Rerankers | None = None,
+        backends: Backends | None = None,
+    ) -> None:
         """Raises UsageError for an option that its backend does not have, RankingError if it fails.
 
-        rerankers  those of the run; None for one of its own, if it has a second stage
+        rerankers, backends  those of the run; None for its own
         """
         table = resolved.table
         assert isinstance(table.source, Variant)  # noqa: S101 - all others are opened by `external`
@@ -59,14 +118,8 @@ class System:
             from cce.retrieval.corpus.scopes import ScopedFiles  # few runs have a scope
 
             self._scopes = ScopedFiles(resolved.scopes)
-        backend = table.source.backend
-        factory = BACKENDS.load(backend)
-        self._is_plug_in = BACKENDS.package_of(backend) is not None
-        self._culprit = BACKENDS.spell(backend)
-        options = dict(table.source.options)
         place = f"{on_one_line(table.origin)}: system.{table.name}.options"
-        require_options(factory, options, place, n_given=1)
-        self._backend: Backend = self._ask(factory, index, **options)
+        self._backend = (backends or Backends(index)).open(table.source, place)
         self.stage: Stage | None = None
         if table.stage.is_active:
             from cce.retrieval.systems.second_stages import open_stage  # few systems have one
@@ -93,15 +146,15 @@ class System:
         limited = query.within(self.allowed)
         n = self._n_final(k)
         if self.table.filter == "after":
-            return self._drop(self._checked(query.unlimited, n), limited)
-        return self._checked(limited, n)
+            return self._drop(self._backend.ranking(query.unlimited, n), limited)
+        return self._backend.ranking(limited, n)
 
     def staged(self, query: Query, k: int) -> Staged:
         """As `rank`, for a system with a second stage, with what that did."""
         assert self.stage is not None  # noqa: S101 - whoever asks has looked
         limited = query.within(self.allowed)
         asked = query.unlimited if self.table.filter == "after" else limited
-        first = self._checked(asked, self.stage.n_asked(k))
+        first = self._backend.ranking(asked, self.stage.n_asked(k))
         staged = self.stage.rerank(query.text, first, self._n_final(k))
         return staged if asked is limited else self._kept(staged, limited)
 
@@ -112,11 +165,8 @@ class System:
         """`staged` without what a filter behind both stages drops."""
         ranking = self._drop(staged.ranking, limited)
         kept = {id(hit) for hit in ranking}
-        parts = zip(staged.ranking, staged.parts, strict=True)
-        return staged._replace(ranking=ranking, parts=tuple(part for hit, part in parts if id(hit) in kept))
-
-    def _checked(self, query: Query, n: int) -> Ranking:
-        return check_ranking(self._ask(self._backend.rank, query, n), query, n, self._index, self._culprit)
+        placed = zip(staged.ranking, staged.placed, strict=True)
+        return staged._replace(ranking=ranking, placed=tuple(at for hit, at in placed if id(hit) in kept))
 
     def _drop(self, ranking: Ranking, limited: Query) -> Ranking:
         positions = self._index.chunks.positions_of([hit.chunk for hit in ranking])
@@ -136,26 +186,16 @@ class System:
 
     def explain(self, query: Query, k: int) -> RankingAccount:
         """The hits of `rank`, accounted for as far as the backend can."""
+        if self.stage is not None:
+            return self.stage.account(query.text, self.staged(query, k))
         from cce.domain.ranking_account import AccountedHit, RankingAccount  # few runs explain
 
-        if self.stage is not None:
-            from cce.retrieval.rerank.stage import account_of
-
-            return account_of(self.staged(query, k))
         is_plain = self.table.filter == "before" and self.table.final is None
-        if not is_plain or not isinstance(self._backend, ExplainingBackend):
-            ranked = enumerate(self.rank(query, k), start=1)
-            return RankingAccount(tuple(AccountedHit(rank, hit) for rank, hit in ranked))
-        limited = query.within(self.allowed)
-        account = self._ask(self._backend.explain, limited, k)
-        check_ranking([hit.hit for hit in account.hits], limited, k, self._index, self._culprit)
-        return account
-
-    def _ask(self, call: Callable[..., _T], *arguments: object, **options: object) -> _T:
-        # What a built-in backend raises is a bug of this package, and ends as one.
-        if not self._is_plug_in:
-            return call(*arguments, **options)
-        return ask_plug_in(self._culprit, RankingError, partial(call, **options), *arguments)
+        account = self._backend.account(query.within(self.allowed), k) if is_plain else None
+        if account is not None:
+            return account
+        ranked = enumerate(self.rank(query, k), start=1)
+        return RankingAccount(tuple(AccountedHit(rank, hit) for rank, hit in ranked))
 
 
 def open_system(name: str, index: Index) -> System:

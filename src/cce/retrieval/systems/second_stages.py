@@ -14,11 +14,11 @@ from cce.retrieval.systems.options import require_options
 def open_stage(table: SystemTable, index: Index, rerankers: Rerankers | None = None) -> Stage:
     """The active second stage of `table`; raises UsageError, RankingError if the reranker cannot be made.
 
-    rerankers  those of the run, which share scores; None for one of its own
+    rerankers  those of the run over `index`; None for one of its own
     """
+    rerankers = rerankers or Rerankers(index)
     keys = table.stage
     name, options = str(keys.rerank), keys.options or {}
     place = f"{on_one_line(table.origin)}: system.{table.name}.rerank_options"
     require_options(RERANKERS.load(name), options, place)
-    reranker = (rerankers or Rerankers()).open(name, options)
-    return Stage(keys, reranker, index)
+    return Stage(keys, rerankers.open(name, options), rerankers.passages)
