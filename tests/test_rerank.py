@@ -21,8 +21,9 @@ from cce.measurement.costs import estimate
 from cce.retrieval.rerank.features import Features
 from cce.retrieval.rerank.overlap import Overlap
 from cce.retrieval.rerank.passages import Passage, Passages, digest, passage_of, words_beyond
-from cce.retrieval.rerank.reranker import Reranker, Rerankers
+from cce.retrieval.rerank.reranker import Reranker
 from cce.retrieval.rerank.stage import Stage, Staged
+from cce.retrieval.rerank.stages import Stages
 from cce.retrieval.systems.catalogue import Catalogue
 from cce.retrieval.systems.file import parse_systems
 from cce.retrieval.systems.opening import System
@@ -222,9 +223,20 @@ def test_what_is_timed_is_scored_again() -> None:
 
 
 def test_systems_with_one_reranker_and_its_options_share_it() -> None:
-    rerankers = Rerankers(INDEX)
-    assert rerankers.open("overlap", {}) is rerankers.open("overlap", {})
-    assert rerankers.open("overlap", {}) is not rerankers.open("features", {})
+    stages = Stages(INDEX)
+    one, same, deeper, other = (
+        stages.open(keys)
+        for keys in (
+            SecondStage("overlap"),
+            SecondStage("overlap", {}),
+            SecondStage("overlap", depth=3),
+            SecondStage("features"),
+        )
+    )
+    assert one is same
+    assert one is not deeper
+    assert one._reranker is deeper._reranker
+    assert one._reranker is not other._reranker
 
 
 # Faults of a reranker of another package

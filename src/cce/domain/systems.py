@@ -139,8 +139,12 @@ class SystemEntry(NamedTuple):
 
 
 class SystemsFile(NamedTuple):
-    """A `cce.systems/v1` file: its systems and its scopes by name, in the order of the file."""
+    """A `cce.systems/v1` file: its systems and its scopes by name, in the order of the file.
+
+    changes  what `cce ablate` changes, `key=value` each, as written
+    """
 
     path: str
     systems: Mapping[str, SystemTable] = _NOTHING
     scopes: Mapping[str, Scope] = _NOTHING
+    changes: tuple[str, ...] = ()

@@ -172,7 +172,7 @@ def measure_systems(
             measured = measured._replace(notices=(*measured.notices, *unjudged))
     is_priced = plan.systems.price is not None or any(map(plan.catalogue.is_priced, plan.backends))
     if is_priced or measured.staged:
-        measured = measured._replace(costs=_costs(plan, index, measured))
+        measured = measured._replace(costs=costs_of_systems(plan, index, measured))
     return measured
 
 
@@ -203,7 +203,8 @@ def _has_notes(plan: Plan) -> bool:
     return plan.systems.has_notes or plan.evidence is not None
 
 
-def _costs(plan: Plan, index: Index | None, measured: Measurement) -> dict[str, Costs]:
+def costs_of_systems(plan: Plan, index: Index | None, measured: Measurement) -> dict[str, Costs]:
+    """What the answers of each system cost, by name."""
     from cce.measurement.costs import costs_of, text_length
 
     def corpus_length(path: str, lines: tuple[int, int]) -> int | None:

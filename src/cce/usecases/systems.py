@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from cce.retrieval.external.contract import OutsideSystem
     from cce.retrieval.external.door import Door, DoorRules
     from cce.retrieval.indexing.index import Index
-    from cce.retrieval.rerank.reranker import Rerankers
     from cce.retrieval.rerank.stage import Stage
+    from cce.retrieval.rerank.stages import Stages
     from cce.usecases.recording import Recorders
 
 CONSENT_VARIABLE = "CCE_RUN_SYSTEMS"
@@ -288,7 +288,7 @@ def opened(
     resolved = {name: catalogue.resolve(name) for name in names}
     for each in resolved.values():
         require_consent(choice, each.table)
-    rerankers = _rerankers(resolved.values(), over.index, is_timed=is_timed)
+    stages = _stages(resolved.values(), over.index, is_timed=is_timed)
     backends: Backends | None = None
     outside = _OutsideSystems(choice, over, () if is_timed else resolved.values())
     with ExitStack() as stack:
@@ -297,7 +297,7 @@ def opened(
             if isinstance(each.table.source, Variant):
                 index = _require_index(name, over.index)
                 backends = backends or Backends(index)
-                systems.inside[name] = System(each, index, rerankers, backends)
+                systems.inside[name] = System(each, index, stages, backends)
                 continue
             system = outside.open(each.table)
             if systems.recorders is not None:
@@ -305,7 +305,7 @@ def opened(
             atexit.register(system.close)  # a signal runs no `with`
             stack.callback(atexit.unregister, system.close)
             stack.callback(system.close)
-            stage = _stage(each.table, over.index, rerankers)
+            stage = _stage(each.table, over.index, stages)
             systems.outside[name] = OpenOutside(each, system, door_of(each.table, over), stage)
         yield systems
 
@@ -332,23 +332,21 @@ class _OutsideSystems:
         return known
 
 
-def _rerankers(
-    resolved: Iterable[ResolvedSystem], index: Index | None, *, is_timed: bool
-) -> Rerankers | None:
+def _stages(resolved: Iterable[ResolvedSystem], index: Index | None, *, is_timed: bool) -> Stages | None:
     staged = next((each.table.name for each in resolved if each.table.stage.is_active), None)
     if staged is None:
         return None
-    from cce.retrieval.rerank.reranker import Rerankers  # few runs have a second stage
+    from cce.retrieval.rerank.stages import Stages  # few runs have a second stage
 
-    return Rerankers(_require_index(staged, index), remember=not is_timed)
+    return Stages(_require_index(staged, index), remember=not is_timed)
 
 
-def _stage(table: SystemTable, index: Index | None, rerankers: Rerankers | None) -> Stage | None:
+def _stage(table: SystemTable, index: Index | None, stages: Stages | None) -> Stage | None:
     if not table.stage.is_active:
         return None
     from cce.retrieval.systems.second_stages import open_stage
 
-    return open_stage(table, _require_index(table.name, index), rerankers)
+    return open_stage(table, _require_index(table.name, index), stages)
 
 
 def _recorders(

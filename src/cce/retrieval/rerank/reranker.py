@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, SupportsFloat, TypeVar, cast
@@ -10,10 +9,9 @@ from typing import Any, NoReturn, SupportsFloat, TypeVar, cast
 from cce.errors import RankingError
 from cce.quoting import quoted
 from cce.registry import ask_plug_in
-from cce.retrieval.indexing.index import Index
 from cce.retrieval.rerank.catalog import RERANKERS
 from cce.retrieval.rerank.contract import PairScorer
-from cce.retrieval.rerank.passages import Passage, Passages, digest
+from cce.retrieval.rerank.passages import Passage, digest
 
 _T = TypeVar("_T")
 
@@ -74,23 +72,6 @@ class Reranker:
         return ask_plug_in(self._culprit, RankingError, call) if self._is_plug_in else call()
 
 
-class Rerankers:
-    """The rerankers of a run over one index: systems share passages, and the scores of one reranker."""
-
-    def __init__(self, index: Index, *, remember: bool = True) -> None:
-        """Without `remember` everything is done each time it is asked for, so that it can be timed."""
-        self.passages = Passages(index, remember=remember)
-        self._remember = remember
-        self._opened: dict[str, Reranker] = {}
-
-    def open(self, name: str, options: Mapping[str, Any]) -> Reranker:
-        """The reranker `name` with these options; as for Reranker."""
-        key = json.dumps([name, options], sort_keys=True, default=str)
-        if key not in self._opened:
-            self._opened[key] = Reranker(name, options, remembers=self._remember)
-        return self._opened[key]
-
-
 def _sequence(found: object) -> list[object] | str:
     """The scores as a list, of a list, a tuple or an array; the type's name for anything else."""
     if isinstance(found, Iterable) and not isinstance(found, str | bytes | Mapping):
@@ -100,6 +81,8 @@ def _sequence(found: object) -> list[object] | str:
 
 def _number(score: object) -> float | None:
     """A number of Python, numpy or torch as a float; None for anything else."""
+    if type(score) is float:  # nearly always
+        return score
     is_number = isinstance(score, SupportsFloat) and not isinstance(score, bool)
     if not is_number or getattr(score, "ndim", None):
         return None

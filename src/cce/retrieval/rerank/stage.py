@@ -43,6 +43,17 @@ class _Scored(NamedTuple):
     value: float
 
 
+class _Sorted(NamedTuple):
+    """The first stage's results for a query in the new order, none of them cut off."""
+
+    query: str
+    first: Ranking
+    order: Sequence[_Scored]
+    hits: Sequence[Hit]
+    placed: Sequence[tuple[int, float | None]]
+    n_cut: int
+
+
 class Stage:
     """Sorts the first results of a system anew."""
 
@@ -51,6 +62,7 @@ class Stage:
         self._keys = keys
         self._reranker = reranker
         self._passages = passages
+        self._newest: _Sorted | None = None
         self.depth = DEFAULT_DEPTH if keys.depth is None else keys.depth
 
     def n_asked(self, k: int) -> int:
@@ -59,6 +71,18 @@ class Stage:
 
     def rerank(self, query: str, first: Ranking, n_final: int) -> Staged:
         """The first `n_final` results in the new order; raises RankingError."""
+        # Systems that differ in `final` alone ask one after the other for the same order.
+        found = self._newest
+        if found is None or found.first is not first or found.query != query:
+            found = self._newest = self._sorted(query, first)
+        n_pairs = len(found.order)
+        return Staged(
+            tuple(found.hits[:n_final]),
+            StageCounts(n_pairs, _n_ties(found.order, n_final), found.n_cut),
+            tuple(found.placed[:n_final]),
+        )
+
+    def _sorted(self, query: str, first: Ranking) -> _Sorted:
         scored, rest = first[: self.depth], first[self.depth :]
         passages = [self._passages.of(hit.chunk, self._keys.max_words) for hit in scored]
         raw = self._reranker.scores(query, passages)
@@ -67,11 +91,7 @@ class Stage:
         placed = [(each.first_rank, raw[each.first_rank - 1]) for each in order]
         behind = [(rank, None) for rank in range(len(scored) + 1, len(first) + 1)]
         n_cut = sum(bool(passage.rest) for passage in passages)
-        return Staged(
-            tuple([*hits, *rest][:n_final]),
-            StageCounts(len(scored), _n_ties(order, n_final), n_cut),
-            tuple([*placed, *behind][:n_final]),
-        )
+        return _Sorted(query, first, order, [*hits, *rest], [*placed, *behind], n_cut)
 
     def account(self, query: str, staged: Staged) -> RankingAccount:
         """The ranking with how this stage placed each result."""

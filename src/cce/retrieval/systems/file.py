@@ -67,7 +67,8 @@ def parse_systems(raw: bytes, path: str) -> SystemsFile:
     scopes = {
         name: _scope(name, table["include"], table["exclude"]) for name, table in values["scope"].items()
     }
-    return SystemsFile(path, MappingProxyType(systems), MappingProxyType(scopes))
+    changes = tuple(values["ablate"]["changes"])
+    return SystemsFile(path, MappingProxyType(systems), MappingProxyType(scopes), changes)
 
 
 def _require_names(noun: str, names: Iterable[str]) -> None:

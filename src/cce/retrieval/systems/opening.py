@@ -26,8 +26,8 @@ from cce.retrieval.systems.options import require_options
 if TYPE_CHECKING:
     from cce.domain.ranking_account import RankingAccount
     from cce.retrieval.corpus.scopes import ScopedFiles
-    from cce.retrieval.rerank.reranker import Rerankers
     from cce.retrieval.rerank.stage import Stage, Staged
+    from cce.retrieval.rerank.stages import Stages
 
 _T = TypeVar("_T")
 
@@ -100,12 +100,12 @@ class System:
         self,
         resolved: ResolvedSystem,
         index: Index,
-        rerankers: Rerankers | None = None,
+        stages: Stages | None = None,
         backends: Backends | None = None,
     ) -> None:
         """Raises UsageError for an option that its backend does not have, RankingError if it fails.
 
-        rerankers, backends  those of the run; None for its own
+        stages, backends  those of the run; None for its own
         """
         table = resolved.table
         assert isinstance(table.source, Variant)  # noqa: S101 - all others are opened by `external`
@@ -124,7 +124,7 @@ class System:
         if table.stage.is_active:
             from cce.retrieval.systems.second_stages import open_stage  # few systems have one
 
-            self.stage = open_stage(table, index, rerankers)
+            self.stage = open_stage(table, index, stages)
 
     @cached_property
     def allowed(self) -> frozenset[int] | None:
