@@ -22,7 +22,7 @@ from cce.toml_tables import is_toml_value
 _KEY = re.compile(r"[a-z_]+(?:\.[A-Za-z0-9_-]+)*")
 _CHANGEABLE = (
     *("options", "rerank", "rerank_options", "depth", "max_words", "blend"),
-    *("final", "collapse", "filter", "scope", "price"),
+    *("final", "collapse", "filter", "scope"),
 )
 
 
@@ -69,7 +69,11 @@ def with_rows(
     """
     resolved = catalogue.resolve(base)
     named = {" ".join(change.text for change in row): _changed(catalogue, resolved, row) for row in rows}
-    return catalogue.with_resolved(named), tuple(named)
+    try:
+        return catalogue.with_resolved(named), tuple(named)
+    except UsageError as exc:  # it names the table, which nobody wrote: --change depth=3 says all
+        place = f"{on_one_line(resolved.table.origin)}: system."
+        raise UsageError(str(exc).removeprefix(place)) from exc
 
 
 def _changed(catalogue: Catalogue, base: ResolvedSystem, row: Sequence[ChangedKey]) -> ResolvedSystem:
@@ -83,9 +87,7 @@ def _changed(catalogue: Catalogue, base: ResolvedSystem, row: Sequence[ChangedKe
             raise UsageError(f"{on_one_line(name)}: {quoted(table.name)} is no backend and takes no options")
         assert isinstance(typed.source, Variant)  # noqa: S101 - it was written with a backend
         source = source._replace(options={**source.options, **typed.source.options})
-    plain = {
-        key: getattr(typed, key) for key in ("final", "collapse", "filter", "scope", "price") if key in keys
-    }
+    plain = {key: getattr(typed, key) for key in ("final", "collapse", "filter", "scope") if key in keys}
     changed = table._replace(name=name, source=source, stage=typed.stage.over(table.stage), **plain)
     scopes = base.scopes if typed.scope is None else (*base.scopes, catalogue.scopes[typed.scope])
     return ResolvedSystem(changed, scopes)
