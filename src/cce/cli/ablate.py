@@ -13,7 +13,7 @@ from cce.errors import UsageError
     short_help="change one key of a system at a time",
     epilog="\b\nExamples:\n"
     "  cce ablate eval/code.jsonl --base hybrid --change options.graph=false\n"
-    "  cce ablate eval/code.jsonl --systems systems.toml --change rerank=none --change max_words=8",
+    "  cce ablate eval/code.jsonl --systems systems.toml --change rerank=none",
 )
 @click.option("--base", metavar="NAME", help="The system to change; the only one of the file by default.")
 @click.option(

@@ -13,8 +13,8 @@ from cce.cli.tables import TableChoice, table_options, write_table
     short_help="compare several systems in one table",
     epilog="\b\nExamples:\n"
     "  cce experiment eval/code.jsonl --backend bm25,vector,hybrid\n"
-    "  cce experiment eval/code.jsonl --systems systems.toml --baseline bm25 --min-effect 0.02\n"
-    "  cce experiment eval/code.jsonl --systems systems.toml --price query=4,pair=1.5 --report markdown=-",
+    "  cce experiment eval/code.jsonl --systems systems.toml --min-effect 0.02\n"
+    "  cce experiment eval/code.jsonl --report markdown=table.md",
 )
 @backends_option("Rows, in the order of the table")
 @table_options

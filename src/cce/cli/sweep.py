@@ -14,9 +14,8 @@ _MAX_ROWS = 500
     name="sweep",
     short_help="try every combination of settings of a system",
     epilog="\b\nExamples:\n"
-    "  cce sweep eval/code.jsonl --systems systems.toml --base mine --vary depth=3,10,20 --vary final=1,3,5\n"
-    "  cce sweep eval/code.jsonl --systems systems.toml --base mine --vary depth=3,10,20 --min-effect 0.05 "
-    "--tune 0.5",
+    "  cce sweep eval/code.jsonl --systems systems.toml --vary depth=3,10,20\n"
+    "  cce sweep eval/code.jsonl --vary final=1,3,5 --min-effect 0.1 --tune 0.5",
 )
 @click.option("--base", metavar="NAME", help="The system to vary; the only one of the file by default.")
 @click.option(
