@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import ExitCode, say, warn, write_result
-from cce.cli.judgments import add, clean
+from cce.cli.judgments import add, clean, status
 from cce.cli.options import (
     EXPLAINING_OPTIONS,
     backends_option,
@@ -47,7 +47,7 @@ def command() -> None:
     """Keep the labels of a fixture set true to the code they label."""
 
 
-for _each in (add, clean):
+for _each in (add, clean, status):
     command.add_command(_each)
 
 
