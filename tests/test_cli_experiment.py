@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cce.measurement.reports.experiment_model import ExperimentModel
 from conftest import Run
 
 pytestmark = pytest.mark.process
@@ -50,6 +51,18 @@ def test_an_ablation_has_a_row_for_the_base_and_each_change_of_the_file(run_cce:
     assert table["choice"] is None
 
 
+def test_tables_are_what_the_schema_says(run_cce: Run, folder: Path) -> None:
+    arguments = ("set.jsonl", "--systems", "systems.toml", "--json")
+    for options in (
+        ("experiment", *arguments, "--backend", "bm25,mine", "--min-effect", "0.1"),
+        ("ablate", *arguments),
+        ("sweep", *arguments, "--vary", "depth=1,2", "--min-effect", "0.1", "--tune", "easy"),
+    ):
+        done = run_cce(*options, cwd=folder)
+        table = ExperimentModel.model_validate_json(done.stdout)
+        assert table.verb == options[0]
+
+
 def test_a_sweep_marks_the_cheapest_row_and_shows_it_on_the_other_cases(run_cce: Run, folder: Path) -> None:
     arguments = ("sweep", "set.jsonl", "--systems", "systems.toml", "--vary", "depth=1,2", "--metrics", "mrr")
     # Of one equal case with the made-up one that loses everything, no limit below 1 is shown.
@@ -88,7 +101,7 @@ def test_one_system_is_a_table_too(run_cce: Run, folder: Path) -> None:
             ("experiment", "--metrics", "irrelevant_hits@5"),
             "error: --by irrelevant_hits@5: it has a mean only",
         ),
-        (("experiment", "--report", "html=x.html"), "error: --report html=x.html: unknown format 'html'"),
+        (("experiment", "--report", "junit=x.xml"), "error: --report junit=x.xml: unknown format 'junit'"),
         (("experiment", "--report", "text=set.jsonl"), "error: --report text=set.jsonl: "),
         (("ablate", "--base", "bm25"), "error: nothing to change: add --change KEY=VALUE"),
         (("ablate", "--base", "bm25", "--change", "depth=3"), "error: depth=3.depth: goes with a reranker"),

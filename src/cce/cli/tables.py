@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-FORMATS = ("text", "json", "markdown")
+FORMATS = ("text", "json", "markdown", "html")
 DEFAULT_METRICS = "recall@1,recall@3,mrr,ndcg@5"
 _DEFAULT_BY = "mrr"
 
@@ -170,4 +170,11 @@ def _renderers() -> Mapping[str, Callable[[Experiment], str]]:
         "text": render_experiment_text,
         "json": render_experiment_json,
         "markdown": render_experiment_markdown,
+        "html": _render_page,
     }
+
+
+def _render_page(experiment: Experiment) -> str:
+    from cce.report.html.experiment import render_experiment_html  # it needs a template engine
+
+    return render_experiment_html(experiment)
