@@ -86,6 +86,35 @@ def test_an_experiment_is_a_table_for_a_pull_request(run_cce: Run, folder: Path)
     assert "| <code>mine</code> | 1.000 |" in table
 
 
+def test_a_policy_judges_each_row_as_the_gate_does(run_cce: Run, folder: Path) -> None:
+    policy = (
+        'schema = "cce.gate/v1"\nfixtures = "set.jsonl"\nsystems = "systems.toml"\nbackend = "{}"\n'
+        'baseline = "baseline.json"\nbaseline_backend = "bm25"\n[floor]\n"recall@1" = 0.9\n'
+    )
+    (folder / "gate.toml").write_text(policy.format("bm25"))
+    assert run_cce("gate", "gate.toml", "--accept", cwd=folder).returncode == 0
+    (folder / "systems.toml").write_text(
+        SYSTEMS + '[system.one]\nbackend = "bm25"\nscope = "c"\n[scope.c]\ninclude = ["c.txt"]\n'
+    )
+    options = (
+        "--systems",
+        "systems.toml",
+        "--backend",
+        "bm25,mine,one",
+        "--metrics",
+        "mrr",
+        "--gate",
+        "gate.toml",
+    )
+    done = run_cce("experiment", "set.jsonl", *options, "--json", cwd=folder)
+    outcomes = {row["system"]: row["gate"] for row in json.loads(done.stdout)["rows"]}
+    assert outcomes["one"] == "BLOCK"
+    for name, outcome in outcomes.items():
+        (folder / "gate.toml").write_text(policy.format(name))
+        asked = run_cce("gate", "gate.toml", cwd=folder).stdout.decode()
+        assert asked.startswith(f"GATE: {outcome}\n")
+
+
 def test_one_system_is_a_table_too(run_cce: Run, folder: Path) -> None:
     done = run_cce("experiment", "set.jsonl", "--backend", "bm25", "--min-effect", "0.1", cwd=folder)
     assert done.returncode == 0
@@ -103,6 +132,7 @@ def test_one_system_is_a_table_too(run_cce: Run, folder: Path) -> None:
         ),
         (("experiment", "--report", "junit=x.xml"), "error: --report junit=x.xml: unknown format 'junit'"),
         (("experiment", "--report", "text=set.jsonl"), "error: --report text=set.jsonl: "),
+        (("experiment", "--gate", "gone.toml"), "error: gone.toml: cannot read the policy"),
         (("ablate", "--base", "bm25"), "error: nothing to change: add --change KEY=VALUE"),
         (("ablate", "--base", "bm25", "--change", "depth=3"), "error: depth=3.depth: goes with a reranker"),
         (("sweep", "--base", "bm25"), "error: Missing option '--vary'"),

@@ -43,6 +43,7 @@ class SystemRow(StrictModel):
 
     compare: dict[str, DifferenceRow]
     costs: CostsRow
+    gate: Literal["BLOCK", "REVIEW", "GO"] | None = Field(default=None, description="Only with --gate.")
     interval: IntervalRow
     means: dict[str, FigureText | None]
     system: str
