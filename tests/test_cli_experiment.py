@@ -93,9 +93,8 @@ def test_a_policy_judges_each_row_as_the_gate_does(run_cce: Run, folder: Path) -
     )
     (folder / "gate.toml").write_text(policy.format("bm25"))
     assert run_cce("gate", "gate.toml", "--accept", cwd=folder).returncode == 0
-    (folder / "systems.toml").write_text(
-        SYSTEMS + '[system.one]\nbackend = "bm25"\nscope = "c"\n[scope.c]\ninclude = ["c.txt"]\n'
-    )
+    (folder / "one.run").write_text("one Q0 c.txt 1 2 t\ntwo Q0 a.txt 1 2 t\n")
+    (folder / "systems.toml").write_text(SYSTEMS + '[system.one]\nrun = "one.run"\n')
     options = (
         "--systems",
         "systems.toml",

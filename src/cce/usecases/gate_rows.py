@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from cce.domain.evidence import EvidenceOptions
 from cce.domain.gate import GateOutcome, GatePolicy
-from cce.errors import UsageError
+from cce.errors import PolicyError, UsageError
 from cce.measurement.gate.rules import named_metrics
-from cce.quoting import on_one_line
+from cce.quoting import on_one_line, quoted
 from cce.retrieval.indexing.directory import IndexedCorpus
 from cce.usecases.evaluate import Measurement
 from cce.usecases.gate import GatePlan, judge_measured, read_sources
@@ -42,7 +42,10 @@ class RowGate:
         found = {}
         for score in measurement.scores:
             plan = replace(self._plan, policy=replace(self._plan.policy, backend=score.backend))
-            gate, _ = judge_measured(plan, self._sources, _alone(measurement, score.backend), indexed)
+            try:
+                gate, _ = judge_measured(plan, self._sources, _alone(measurement, score.backend), indexed)
+            except PolicyError as exc:
+                raise PolicyError(f"row {quoted(score.backend)}: {exc}") from exc
             found[score.backend] = gate.outcome
         return found
 
