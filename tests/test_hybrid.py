@@ -1,15 +1,21 @@
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cce.domain.query import Query
 from cce.domain.ranking import Chunk, Ranking
+from cce.domain.ranking_account import HybridParts
+from cce.errors import UsageError
 from cce.numerals import format_score
-from cce.retrieval.backends.hybrid import HybridBackend
+from cce.retrieval.backends.hybrid import HybridBackend, HybridOptions
 from cce.retrieval.backends.query_analysis import is_code_lookup
 from cce.retrieval.indexing.index import Index
+from cce.retrieval.systems.opening import open_system
 from corpora import (
     index_chunks,
     index_files,
@@ -437,3 +443,100 @@ def test_a_search_is_what_the_seven_steps_give(
     assert scored(search(index, query, k, use_graph=use_graph)) == expected
     if use_graph:
         assert scored(rank(index, query, k)) == expected[:k]
+
+
+# Options of a variant
+
+
+def parts_of(backend: HybridBackend, query: str, k: int = 10) -> dict[str, HybridParts]:
+    account = backend.explain(Query(query), k)
+    return {hit.hit.indexed.chunk_id: hit.parts for hit in account.hits if isinstance(hit.parts, HybridParts)}
+
+
+OPTIONS_INDEX = index_files(
+    {
+        "a.py": "".join(f"def alpha_{n}():\n    return {n}\n\n\n" for n in range(6)),
+        "tests/b.py": "def alpha():\n    return 'alpha'\n",
+        "c.txt": "beta alpha\n",
+    }
+)
+
+
+def scores_with(**options: Any) -> dict[str, float]:
+    ranking = HybridBackend(OPTIONS_INDEX, graph=False, **options).rank(Query("alpha beta"), 10)
+    return {hit.indexed.chunk_id: hit.measured for hit in ranking}
+
+
+def test_the_default_options_are_those_of_hybrid() -> None:
+    named = HybridOptions()._asdict()
+    assert scores_with(**named) == scores_with()
+    assert HybridBackend(OPTIONS_INDEX, **named).explain(Query("alpha"), 3) == HybridBackend(
+        OPTIONS_INDEX
+    ).explain(Query("alpha"), 3)
+
+
+def test_confidence_is_its_share_of_the_score_and_norm_has_the_rest() -> None:
+    parts = parts_of(HybridBackend(OPTIONS_INDEX, graph=False), "alpha beta")
+    for chunk_id, score in scores_with(confidence=1).items():
+        assert score == parts[chunk_id].confidence * parts[chunk_id].penalty
+    for chunk_id, score in scores_with(confidence=0).items():
+        assert score == parts[chunk_id].norm * parts[chunk_id].penalty
+
+
+def test_a_penalty_of_one_is_none() -> None:
+    parts = parts_of(HybridBackend(OPTIONS_INDEX, graph=False), "alpha beta")
+    test_chunk = next(chunk.chunk_id for chunk in OPTIONS_INDEX.chunks if chunk.file_path == "tests/b.py")
+    assert parts[test_chunk].penalty == 0.8
+    assert scores_with(path_penalty=1)[test_chunk] == pytest.approx(parts[test_chunk].score / 0.8)
+
+
+def test_max_per_file_limits_the_chunks_of_a_file() -> None:
+    def n_of_a(most: int) -> int:
+        ranking = HybridBackend(OPTIONS_INDEX, graph=False, max_per_file=most).rank(
+            Query("alpha_1 alpha_2"), 9
+        )
+        return paths(ranking).count("a.py")
+
+    assert [n_of_a(1), n_of_a(2), n_of_a(6)] == [1, 2, 6]
+
+
+def test_a_keyword_weight_of_none_leaves_the_vector_order_alone() -> None:
+    # Of the fusion only the reciprocal rank by vectors is left, and the first of them has norm 1.
+    first = HybridBackend(OPTIONS_INDEX, graph=False, keyword_weight=0, confidence=0, path_penalty=1).rank(
+        Query("alpha beta"), 3
+    )
+    by_vector = open_system("vector", OPTIONS_INDEX).rank(Query("alpha beta"), 3)
+    assert [hit.indexed for hit in first] == [hit.indexed for hit in by_vector]
+    assert [hit.measured for hit in first] == [1.0, (1 / 61) / (1 / 60), (1 / 62) / (1 / 60)]
+
+
+def test_a_small_offset_sets_the_first_ranks_apart() -> None:
+    options = {"keyword_weight": 0, "confidence": 0, "path_penalty": 1, "rrf_offset": 1}
+    ranking = HybridBackend(OPTIONS_INDEX, graph=False, **options).rank(Query("alpha beta"), 3)
+    assert [hit.measured for hit in ranking] == [1.0, 1 / 2, 1 / 3]
+
+
+def test_other_options_are_explained_by_their_scores() -> None:
+    account = HybridBackend(OPTIONS_INDEX, confidence=0.2).explain(Query("alpha"), 3)
+    assert [hit.parts for hit in account.hits] == [None] * 3
+    assert account.formula == ()
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "rule"),
+    [
+        ("rrf_offset", 0, "a number above 0"),
+        ("rrf_offset", True, "a number above 0"),
+        ("rrf_offset", math.inf, "a number above 0"),
+        ("keyword_weight", -1, "a number, 0 or more"),
+        ("path_penalty", 1.1, "a number from 0 to 1"),
+        ("path_penalty", "0.5", "a number from 0 to 1"),
+        ("max_per_file", 0, "a whole number, 1 or more"),
+        ("max_per_file", 2.0, "a whole number, 1 or more"),
+        ("confidence", math.nan, "a number from 0 to 1"),
+        ("confidence", None, "a number from 0 to 1"),
+    ],
+)
+def test_an_option_that_cannot_be_is_named(option: str, value: object, rule: str) -> None:
+    with pytest.raises(UsageError, match=rf"^{option}: must be {rule}, got "):
+        HybridBackend(OPTIONS_INDEX, **{option: value})  # type: ignore[arg-type]

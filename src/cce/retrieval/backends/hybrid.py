@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cce.domain.query import Query
 from cce.domain.ranking import Hit, Ranking
+from cce.errors import UsageError
 from cce.numerals import ordering_key
 from cce.retrieval.backends.bm25 import bm25_order, bm25_scores
 from cce.retrieval.backends.query_analysis import AnalyzedQuery, analyze_query
@@ -40,6 +41,9 @@ N_GRAPH_SEEDS = 3
 N_GRAPH_FILES = 2
 N_GRAPH_CHUNKS = 2
 
+CONFIDENCE_SHARE = 0.5
+MAX_OPTION = 1_000_000
+
 _PENALIZED = ("tests/", "test_", "docs/", "spec", "plan")
 
 
@@ -48,6 +52,26 @@ _Weighed = tuple[float, float, float, float, float]
 
 _Neighbour = tuple[Hit, str, float]
 """A hit of the import graph, the better file that brought it in, and its cosine."""
+
+
+class HybridOptions(NamedTuple):
+    """What a variant may change; the defaults are those of `hybrid`.
+
+    rrf_offset      added to both ranks, which count from 0, in the fusion; above 0
+    keyword_weight  of the bm25 order in the fusion, 0 or more; None for 1, but 1.5 where a name is looked up
+    path_penalty    what scores of tests, docs and plans are multiplied with, from 0 to 1
+    max_per_file    how many chunks of a file are kept, 1 or more
+    confidence      its share of the score, from 0 to 1; norm has the rest
+    """
+
+    rrf_offset: float = RRF_OFFSET
+    keyword_weight: float | None = None
+    path_penalty: float = PATH_PENALTY
+    max_per_file: int = MAX_CHUNKS_PER_FILE
+    confidence: float = CONFIDENCE_SHARE
+
+
+_DEFAULTS = HybridOptions()
 
 
 class _Fusion(NamedTuple):
@@ -76,13 +100,28 @@ class _Candidates(NamedTuple):
 class HybridBackend:
     """Ranks by fused evidence; its order is not that of a single score alone once the graph adds hits."""
 
-    def __init__(self, index: Index, *, graph: bool = True) -> None:
+    def __init__(
+        self,
+        index: Index,
+        *,
+        graph: bool = True,
+        rrf_offset: float = RRF_OFFSET,
+        keyword_weight: float | None = None,
+        path_penalty: float = PATH_PENALTY,
+        max_per_file: int = MAX_CHUNKS_PER_FILE,
+        confidence: float = CONFIDENCE_SHARE,
+    ) -> None:
         """What it needs of the index is built when the first query comes.
 
         graph  whether `rank` and `explain` widen the results by the import graph
+
+        The others are those of HybridOptions. Raises UsageError, which begins with the option, for a value
+        that it cannot have.
         """
         self._index = index
         self._has_graph = graph
+        self._options = HybridOptions(rrf_offset, keyword_weight, path_penalty, max_per_file, confidence)
+        _require_possible(self._options)
 
     def rank(self, query: Query, k: int) -> Ranking:
         """The first k hits of `search`."""
@@ -101,6 +140,9 @@ class HybridBackend:
         from cce.domain.ranking_account import AccountedHit, GraphParts, RankingAccount, Share
 
         candidates = self._candidates(query, k)
+        if self._options != _DEFAULTS:  # the shares and the formula are those of the defaults
+            ranked_hits = enumerate(self.rank(query, k), start=1)
+            return RankingAccount(tuple(AccountedHit(rank, hit) for rank, hit in ranked_hits))
         formula = _formula(analyze_query(query), k)
         if candidates is None:
             return RankingAccount((), behind=(), formula=formula)
@@ -147,7 +189,10 @@ class HybridBackend:
             return None
         analyzed = analyze_query(query)
         cosines = query.once(query_cosines, index)
-        fusion = _fuse(by_vector, query.once(bm25_order, index, k), _keyword_weight(analyzed))
+        weight = self._options.keyword_weight
+        if weight is None:
+            weight = _keyword_weight(analyzed)
+        fusion = _fuse(by_vector, query.once(bm25_order, index, k), weight, self._options.rrf_offset)
         weighed = self._weigh(analyzed, fusion, cosines, query.once(bm25_scores, index))
         ordered = self._order({position: parts[-1] for position, parts in weighed.items()})
         return _Candidates(fusion, weighed, ordered, *self._thin_out(ordered, k), cosines)
@@ -156,6 +201,7 @@ class HybridBackend:
         self, query: AnalyzedQuery, fusion: _Fusion, cosines: Scores, keyword_scores: Scores
     ) -> dict[int, _Weighed]:
         chunks = self._index.chunks
+        share, least = self._options.confidence, self._options.path_penalty
         positions = list(fusion.norm)
         weighed: dict[int, _Weighed] = {}
         columns = cosines.at(positions), keyword_scores.at(positions), fusion.norm.values()
@@ -164,8 +210,8 @@ class HybridBackend:
             # A chunk with a keyword score holds a query token: looking for it again would find it.
             literal = 1.0 if keyword_score > 0 or query.occurs_in(chunks[position]) else 1 - 2 / 5
             confidence = 0.5 * similarity + 0.4 * literal + 0.1 * 0
-            penalty = _penalty(chunks.path_of(position))
-            score = (0.5 * confidence + 0.5 * norm) * penalty
+            penalty = least if _is_penalized(chunks.path_of(position)) else 1.0
+            score = (share * confidence + (1 - share) * norm) * penalty
             weighed[position] = similarity, literal, confidence, penalty, score
         return weighed
 
@@ -173,7 +219,8 @@ class HybridBackend:
         return [position for position, _ in by_key(scores, self._index.id_rank, scores)]
 
     def _thin_out(self, ordered: Sequence[int], k: int) -> tuple[list[int], list[int]]:
-        """The first k positions with at most MAX_CHUNKS_PER_FILE per file, and those left out on the way."""
+        """The first k positions with at most `max_per_file` per file, and those left out on the way."""
+        most = self._options.max_per_file
         n_by_path: dict[str, int] = {}
         kept: list[int] = []
         cut: list[int] = []
@@ -182,7 +229,7 @@ class HybridBackend:
                 break
             path = self._index.chunks.path_of(position)
             n = n_by_path[path] = n_by_path.get(path, 0) + 1
-            (kept if n <= MAX_CHUNKS_PER_FILE else cut).append(position)
+            (kept if n <= most else cut).append(position)
         return kept, cut
 
     def _widen(self, query: Query, candidates: _Candidates) -> list[_Neighbour]:
@@ -216,12 +263,37 @@ class HybridBackend:
         return positions if query.allowed is None else list(filter(query.allows, positions))
 
 
-def _fuse(by_vector: Sequence[int], by_keyword: Sequence[int], keyword_weight: float) -> _Fusion:
+def _require_possible(options: HybridOptions) -> None:
+    """Raise UsageError for the first option that has a value of another type or out of its range."""
+    least_count = {"rrf_offset": "a number above 0", "max_per_file": "a whole number, 1 or more"}
+    for name, value in options._asdict().items():
+        rule = least_count.get(name, "a number from 0 to 1")
+        if name == "keyword_weight":
+            rule = "a number, 0 or more"
+        if not _is_possible(name, value):
+            raise UsageError(f"{name}: must be {rule}, got {value!r}")
+
+
+def _is_possible(name: str, value: object) -> bool:
+    if value is None:
+        return name == "keyword_weight"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    if name == "max_per_file":
+        return isinstance(value, int) and value >= 1
+    if name == "rrf_offset":
+        return 0 < value <= MAX_OPTION
+    return 0 <= value <= (MAX_OPTION if name == "keyword_weight" else 1)
+
+
+def _fuse(
+    by_vector: Sequence[int], by_keyword: Sequence[int], keyword_weight: float, offset: float
+) -> _Fusion:
     """Fuse two orders of positions, of which one at least is not empty."""
     vector_ranks, keyword_ranks = _ranks(by_vector), _ranks(by_keyword)
-    fused = {position: 1 / (RRF_OFFSET + rank - 1) for position, rank in vector_ranks.items()}
+    fused = {position: 1 / (offset + rank - 1) for position, rank in vector_ranks.items()}
     for position, rank in keyword_ranks.items():
-        share = keyword_weight * (1 / (RRF_OFFSET + rank - 1))
+        share = keyword_weight * (1 / (offset + rank - 1))
         fused[position] = fused.get(position, 0.0) + share
     best = max(fused.values())
     has_norm = ordering_key(best) != 0
@@ -234,10 +306,10 @@ def _keyword_weight(query: AnalyzedQuery) -> float:
 
 
 @lru_cache(maxsize=65_536)  # query after query comes back to the same files
-def _penalty(path: str) -> float:
-    """What the score of every chunk of the file is multiplied with."""
+def _is_penalized(path: str) -> bool:
+    """Whether the score of every chunk of the file is multiplied with the penalty."""
     lowered = path.lower()
-    return PATH_PENALTY if any(mark in lowered for mark in _PENALIZED) else 1.0
+    return any(mark in lowered for mark in _PENALIZED)
 
 
 def _ranks(positions: Sequence[int]) -> dict[int, int]:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 from cce.domain.query import Query
 from cce.domain.ranking import Ranking
 from cce.domain.systems import Variant
-from cce.errors import RankingError
+from cce.errors import RankingError, UsageError
 from cce.quoting import on_one_line
 from cce.registry import ask_plug_in
 from cce.retrieval.backends.catalog import BACKENDS
 from cce.retrieval.backends.checking import check_ranking
 from cce.retrieval.backends.contract import Backend
 from cce.retrieval.indexing.index import Index
-from cce.retrieval.systems.catalogue import Catalogue, ResolvedSystem
+from cce.retrieval.systems.catalogue import BUILT_IN, Catalogue, ResolvedSystem
 from cce.retrieval.systems.options import require_options
 
 if TYPE_CHECKING:
@@ -53,7 +53,12 @@ class CheckedBackend:
         self._culprit = BACKENDS.spell(name)
         self._index = index
         require_options(factory, options, place, n_given=1)
-        self._backend: Backend = self._ask(factory, index, **options)
+        try:
+            self._backend: Backend = self._ask(factory, index, **options)
+        except UsageError as exc:
+            if self._is_plug_in:
+                raise
+            raise UsageError(f"{place}.{exc}") from exc  # it begins with the option
 
     def ranking(self, query: Query, k: int) -> Ranking:
         """At most k hits, best first; the same query is ranked once for each k."""
@@ -118,7 +123,9 @@ class System:
             from cce.retrieval.corpus.scopes import ScopedFiles  # few runs have a scope
 
             self._scopes = ScopedFiles(resolved.scopes)
-        place = f"{on_one_line(table.origin)}: system.{table.name}.options"
+        # A row of a sweep over a built-in backend stands in no file.
+        where = f"{on_one_line(table.origin)}: system."
+        place = f"{'' if table.origin == BUILT_IN else where}{on_one_line(table.name)}.options"
         self._backend = (backends or Backends(index)).open(table.source, place)
         self.stage: Stage | None = None
         if table.stage.is_active:
