@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cce.labels.reanchor import AnchorMove, reanchor_set
+from cce.labels.reanchor import AnchorMove, at_least, never, reanchor_set
 from cce.labels.revision import Revision
 from cce.labels.tracking.places import LineTable
 from cce.labels.tracking.tracker import Tracker
 from cce.measurement.fixtures.notices import draft_notices
 from cce.measurement.fixtures.reading import parse_fixture_set
+from cce.retrieval.chunking.naming import named_chunks
 from cce.usecases.corpora import CorpusChoice, labelled_texts
 
 
 class ReanchorPlan(NamedTuple):
-    """Which set to re-anchor."""
+    """Which set to re-anchor; edited texts follow too, if they are at least `least_ratio` similar."""
 
     fixtures: str
     corpus: CorpusChoice
     is_writing: bool = False
+    least_ratio: float | None = None
 
 
 class ReanchorRun(NamedTuple):
@@ -34,8 +36,9 @@ def run_reanchor(plan: ReanchorPlan) -> ReanchorRun:
     revision = Revision(plan.fixtures)
     fixtures = parse_fixture_set(revision.raw, plan.fixtures)
     texts, notices = labelled_texts(plan.corpus, fixtures)
-    table = LineTable(texts)
-    moves = reanchor_set(fixtures.cases, revision, Tracker(table), table)
+    table = LineTable(texts, named_chunks)
+    accepts = never if plan.least_ratio is None else at_least(plan.least_ratio)
+    moves = reanchor_set(fixtures.cases, revision, Tracker(table), table, accepts)
     if plan.is_writing:
         revision.write()
     return ReanchorRun(tuple(moves), revision.diff(), (*notices, *draft_notices(fixtures)))

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from cce.labels.tracking.chunks import ChunksIn, ChunkTable, no_chunks
 from cce.labels.tracking.texts import PRINT_BYTES, AnchoredTexts, Lines, line_prints, name_print, pin_of_lines
 
 MAX_UNTRACED_LINES = 200
@@ -36,9 +37,11 @@ IsText = Callable[[Lines], bool]
 class LineTable:
     """All lines of a corpus by their prints; reads nothing before the first search."""
 
-    def __init__(self, texts: AnchoredTexts) -> None:
-        """`texts` are the files to search."""
+    def __init__(self, texts: AnchoredTexts, chunks_in: ChunksIn = no_chunks) -> None:
+        """`texts` are the files to search; `chunks_in` tells what the chunks in one are called."""
         self.texts = texts
+        self.chunks = ChunkTable(texts, chunks_in)
+        self.has_names = chunks_in is not no_chunks
         self._windows: dict[tuple[int, tuple[str, ...]], _Strip] = {}
 
     @cached_property

@@ -67,6 +67,7 @@ class NamedChunk:
     same        chunks of this kind and name in the file, itself included; 0 without a name
     head_line   where the decorators, attributes and comments directly above it begin, else `start_line`
     parameters  its parameter list without white space; None if it has none
+    signature_end  the last line of that list, else `start_line`
     """
 
     __slots__ = ("_node", "end", "end_line", "kind", "same", "scope", "start", "start_line")
@@ -86,6 +87,11 @@ class NamedChunk:
         return () if self.scope is None else self.scope.segments
 
     @property
+    def last(self) -> str:
+        """The last segment; empty without a name."""
+        return "" if self.scope is None else self.scope.segment
+
+    @property
     def head_line(self) -> int:
         """The first line of what belongs to the chunk and stands directly above it."""
         return _head_row(self._node) + 1
@@ -93,7 +99,14 @@ class NamedChunk:
     @property
     def parameters(self) -> bytes | None:
         """The parameter list without white space."""
-        return _parameters(self._node)
+        found = _parameter_list(self._node)
+        return None if found is None or found.text is None else b"".join(found.text.split())
+
+    @property
+    def signature_end(self) -> int:
+        """The last line of the parameter list, or the first line of a chunk without one."""
+        found = _parameter_list(self._node)
+        return self.start_line if found is None else found.end_point[0] + 1
 
 
 def named_chunks(path: str, text: bytes) -> tuple[NamedChunk, ...]:
@@ -183,10 +196,9 @@ def _is_trailing(comment: Node) -> bool:
     return before is not None and before.end_point[0] == comment.start_point[0] and before.end_point[1] > 0
 
 
-def _parameters(node: Node) -> bytes | None:
+def _parameter_list(node: Node) -> Node | None:
     while node.child_by_field_name("declarator") is not None:  # C: int *f(int a) {..}
         node = node.child_by_field_name("declarator") or node
         if node.type == "function_declarator":
             break
-    found = node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
-    return None if found is None or found.text is None else b"".join(found.text.split())
+    return node.child_by_field_name("parameters") or node.child_by_field_name("parameter")
