@@ -109,24 +109,26 @@ def find_moves(
     traces = _read_traces(line, f"{on_one_line(path)}:{case.line}")
     if table.has_names:
         stale = [
-            anchor for anchor in distinct(case.anchors) if anchor in stale or _is_twin(anchor, traces, table)
+            anchor for anchor in distinct(case.anchors) if anchor in stale or _is_elsewhere(anchor, traces, table)
         ]
     moves = [_found(case, anchor, traces.get(anchor.text), tracker, accepts) for anchor in stale]
     return list(_without_collisions(case, moves))
 
 
-def _is_twin(anchor: Anchor, traces: Mapping[str, Trace], table: LineTable) -> bool:
-    """Whether an equal text of another name stands where the anchor is, and the name elsewhere in its file.
+def _is_elsewhere(anchor: Anchor, traces: Mapping[str, Trace], table: LineTable) -> bool:
+    """Whether the pin holds although the function stands elsewhere in its file, or grew at its end.
 
-    Copies of a text can take its place to the line: then its pin holds, and only the name tells.
+    A copy of a text under another name can take its place to the line, and a text can become the
+    beginning of a longer one.
     """
     trace = traces.get(anchor.text)
     if trace is None or trace.name is None or not trace.name.is_whole or anchor.path is None:
         return False
     here = None if anchor.lines is None else table.chunks.whole_at(anchor.path, anchor.lines)
-    if here is None or here.segments == trace.name.segments:
+    if here is not None and here.segments == trace.name.segments:
         return False
-    return trace.twins is not None or bool(table.chunks.named(anchor.path, trace.name))
+    is_copy = here is not None and trace.twins is not None
+    return is_copy or bool(table.chunks.named(anchor.path, trace.name))
 
 
 def _found(case: Case, anchor: Anchor, trace: Trace | None, tracker: Tracker, accepts: Accepts) -> AnchorMove:
