@@ -109,7 +109,9 @@ def find_moves(
     traces = _read_traces(line, f"{on_one_line(path)}:{case.line}")
     if table.has_names:
         stale = [
-            anchor for anchor in distinct(case.anchors) if anchor in stale or _is_elsewhere(anchor, traces, table)
+            anchor
+            for anchor in distinct(case.anchors)
+            if anchor in stale or _is_elsewhere(anchor, traces, table)
         ]
     moves = [_found(case, anchor, traces.get(anchor.text), tracker, accepts) for anchor in stale]
     return list(_without_collisions(case, moves))
@@ -122,13 +124,16 @@ def _is_elsewhere(anchor: Anchor, traces: Mapping[str, Trace], table: LineTable)
     beginning of a longer one.
     """
     trace = traces.get(anchor.text)
-    if trace is None or trace.name is None or not trace.name.is_whole or anchor.path is None:
+    if trace is None or trace.name is None or anchor.path is None or anchor.lines is None:
         return False
-    here = None if anchor.lines is None else table.chunks.whole_at(anchor.path, anchor.lines)
+    named = table.chunks.named(anchor.path, trace.name)
+    if not trace.name.is_whole:
+        first, last = anchor.lines
+        return bool(named) and not any(each.start_line <= first and last <= each.end_line for each in named)
+    here = table.chunks.whole_at(anchor.path, anchor.lines)
     if here is not None and here.segments == trace.name.segments:
         return False
-    is_copy = here is not None and trace.twins is not None
-    return is_copy or bool(table.chunks.named(anchor.path, trace.name))
+    return bool(named) or (here is not None and trace.twins is not None)
 
 
 def _found(case: Case, anchor: Anchor, trace: Trace | None, tracker: Tracker, accepts: Accepts) -> AnchorMove:

@@ -9,16 +9,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from operator import eq
 
 from cce.labels.tracking.chunks import ChunksIn, ChunkTable, no_chunks
 from cce.labels.tracking.texts import PRINT_BYTES, AnchoredTexts, Lines, line_prints, name_print, pin_of_lines
 
 MAX_UNTRACED_LINES = 200
-"""Longer texts without a trace are searched in their own file only: every window of that many lines of the
+"""Longer texts without a trace are searched in their own file only: many windows of that many lines of the
 corpus would have to be hashed."""
-
-_PIN_BYTES = 8  # 16 hex digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class LineTable:
         self.texts = texts
         self.chunks = ChunkTable(texts, chunks_in)
         self.has_names = chunks_in is not no_chunks
-        self._windows: dict[tuple[int, tuple[str, ...]], _Strip] = {}
+        self._blocks_of_length: dict[int, dict[str, list[TextPlace]]] = {}
 
     @cached_property
     def _line_strip(self) -> _Strip:
@@ -82,25 +81,52 @@ class LineTable:
                 yield place
 
     def places_of_pin(self, pin: str, n_lines: int, own_path: str) -> list[TextPlace]:
-        """The places of `n_lines` lines of which only the pin is known."""
-        is_short = n_lines <= MAX_UNTRACED_LINES
-        key = (n_lines, self.texts.paths if is_short else (own_path,))
-        if key not in self._windows:
-            windows = ((path, self._window_pins(path, n_lines)) for path in key[1])
-            self._windows[key] = _Strip(windows, _PIN_BYTES)
-        return [
-            TextPlace(path, start + 1, start + n_lines)
-            for path, start, _ in self._windows[key].find(bytes.fromhex(pin))
-        ]
+        """The places of `n_lines` lines of which only the pin is known.
 
-    def _window_pins(self, path: str, n_lines: int) -> bytes:
-        lines = self.texts.lines(path) or ()
-        starts = range(len(lines) - n_lines + 1)
-        return bytes.fromhex("".join(pin_of_lines(lines[start : start + n_lines]) for start in starts))
+        The file `own_path` is searched first. A text that it has is looked for in the others as it is; one
+        that it has not is looked for there where blocks of lines begin and end.
+        """
+        lines = self.texts.lines(own_path) or ()
+        for start in range(len(lines) - n_lines + 1):
+            text = lines[start : start + n_lines]
+            if pin_of_lines(text) == pin:
+                return list(self.places(line_prints(text), partial(eq, text)))
+        return self._blocks(n_lines).get(pin, []) if n_lines <= MAX_UNTRACED_LINES else []
+
+    def _blocks(self, n_lines: int) -> dict[str, list[TextPlace]]:
+        """The places of all blocks of `n_lines` lines of the corpus, by their pins."""
+        if n_lines not in self._blocks_of_length:
+            found: dict[str, list[TextPlace]] = {}
+            for path, (starts, ends) in self._borders.items():
+                lines = self.texts.lines(path) or ()
+                for start in starts:
+                    if start + n_lines in ends:
+                        pin = pin_of_lines(lines[start : start + n_lines])
+                        found.setdefault(pin, []).append(TextPlace(path, start + 1, start + n_lines))
+            self._blocks_of_length[n_lines] = found
+        return self._blocks_of_length[n_lines]
+
+    @cached_property
+    def _borders(self) -> dict[str, tuple[list[int], frozenset[int]]]:
+        """Where blocks may begin and end in each file: 0-based, ends exclusive."""
+        return {path: _block_borders(self.texts.lines(path) or ()) for path in self.texts.paths}
 
     def lines_at(self, place: TextPlace) -> Lines:
         """The lines at `place`."""
         return (self.texts.lines(place.path) or ())[place.first - 1 : place.last]
+
+
+def _block_borders(lines: Lines) -> tuple[list[int], frozenset[int]]:
+    """Starts and ends of blocks: beside a blank line, another indentation or an end of the file."""
+    indents = [-1, *(len(line) - len(line.lstrip()) if line else -1 for line in lines), -1]
+    # A line that opens a block may follow another one of its own indentation.
+    starts = [
+        n
+        for n, line in enumerate(lines)
+        if line and (indents[n] != indents[n + 1] or indents[n + 2] > indents[n + 1])
+    ]
+    ends = frozenset(n + 1 for n, line in enumerate(lines) if line and indents[n + 1] != indents[n + 2])
+    return starts, ends
 
 
 class _Strip:
