@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from cce.labels.edited import at_least, never
 from cce.labels.tracking.tracker import TextFate
 from cce.usecases.corpora import CorpusChoice
 from cce.usecases.pin import PinPlan, run_pin
@@ -37,7 +38,8 @@ class Pinned:
 
     def reanchor(self, files: Mapping[str, str | None], least_ratio: float | None = None) -> ReanchorRun:
         self.write(files)
-        return run_reanchor(ReanchorPlan(str(self.set), CorpusChoice(str(self.root)), True, least_ratio))
+        accepts = never if least_ratio is None else at_least(least_ratio)
+        return run_reanchor(ReanchorPlan(str(self.set), CorpusChoice(str(self.root)), True, accepts))
 
     def outcome(self, files: Mapping[str, str | None]) -> tuple[TextFate, str | None]:
         (move,) = self.reanchor(files).moves
@@ -85,7 +87,7 @@ def test_similar_rewrites_every_key_that_names_the_anchor(tmp_path: Path) -> Non
     pinned = Pinned(tmp_path, {"a.py": LOAD}, "a.py@1-4", **keys)
     before = pinned.case
     (move,) = pinned.reanchor({"a.py": f"import os\n{EDITED}"}, least_ratio=0.75).moves
-    assert str(move) == "'c' 'a.py@1-4': its text changed, 'a.py@2-5' is similar (0.75), accepted"
+    assert str(move) == "'c' 'a.py@1-4': its text changed, 'a.py@2-5' is similar (0.75), 'a.py@2-5' is taken"
     after = pinned.case
     assert (after["expected"], after["irrelevant"]) == (["a.py@2-5"], ["a.py@2-5"])
     assert (after["grades"], after["note"]) == ({"a.py@2-5": 2}, "kept")

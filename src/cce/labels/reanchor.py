@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from cce.domain.anchor import Anchor, parse_anchor
 from cce.domain.case import Case
 from cce.errors import FixtureError
+from cce.labels.edited import Accepts, Edit, never
 from cce.labels.edits import (
     decode_string,
     encode,
@@ -50,27 +51,10 @@ class AnchorMove:
     def __str__(self) -> str:
         """One line for people: the case, the anchor and where its text is."""
         obstacle = f", but {self.obstacle}" if self.obstacle else ""
-        accepted = ", accepted" if self.is_accepted and self.is_made else ""
-        return f"{quoted(self.case.id)} {quoted(self.anchor.text)}: {self.whereabouts}{accepted}{obstacle}"
-
-
-Accepts = Callable[[Case, Anchor, Whereabouts], str | None]
-"""Which anchor to write for a text that was edited; None leaves the label as it is."""
-
-
-def never(_case: Case, _anchor: Anchor, _whereabouts: Whereabouts) -> str | None:
-    """Nothing edited is written."""
-    return None
-
-
-def at_least(ratio: float) -> Accepts:
-    """What is at least this similar to the labelled text is written."""
-
-    def accepts(_case: Case, _anchor: Anchor, found: Whereabouts) -> str | None:
-        is_similar = found.fate is TextFate.CHANGED and found.ratio is not None and found.ratio >= ratio
-        return found.anchor if is_similar and not found.is_listed_only else None
-
-    return accepts
+        taken = (
+            f", {quoted(self.whereabouts.anchor or '')} is taken" if self.is_accepted and self.is_made else ""
+        )
+        return f"{quoted(self.case.id)} {quoted(self.anchor.text)}: {self.whereabouts}{taken}{obstacle}"
 
 
 def reanchor_set(
@@ -113,7 +97,7 @@ def find_moves(
             for anchor in distinct(case.anchors)
             if anchor in stale or _is_elsewhere(anchor, traces, table)
         ]
-    moves = [_found(case, anchor, traces.get(anchor.text), tracker, accepts) for anchor in stale]
+    moves = [_found(case, anchor, traces.get(anchor.text), tracker, table, accepts) for anchor in stale]
     return list(_without_collisions(case, moves))
 
 
@@ -136,11 +120,13 @@ def _is_elsewhere(anchor: Anchor, traces: Mapping[str, Trace], table: LineTable)
     return bool(named) or (here is not None and trace.twins is not None)
 
 
-def _found(case: Case, anchor: Anchor, trace: Trace | None, tracker: Tracker, accepts: Accepts) -> AnchorMove:
+def _found(
+    case: Case, anchor: Anchor, trace: Trace | None, tracker: Tracker, table: LineTable, accepts: Accepts
+) -> AnchorMove:
     whereabouts = tracker.whereabouts(anchor, case.pins[anchor.text], trace)
     if whereabouts.fate not in (TextFate.CHANGED, TextFate.AMBIGUOUS):
         return AnchorMove(case, anchor, whereabouts)
-    accepted = accepts(case, anchor, whereabouts)
+    accepted = accepts(Edit(case, anchor, whereabouts, trace.lines if trace else None, table))
     if accepted is None:
         return AnchorMove(case, anchor, whereabouts)
     return AnchorMove(case, anchor, replace(whereabouts, anchor=accepted), is_accepted=True)

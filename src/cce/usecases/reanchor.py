@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cce.labels.reanchor import AnchorMove, at_least, never, reanchor_set
+from cce.labels.edited import Accepts, never
+from cce.labels.reanchor import AnchorMove, reanchor_set
 from cce.labels.revision import Revision
 from cce.labels.tracking.places import LineTable
 from cce.labels.tracking.tracker import Tracker
@@ -15,12 +16,12 @@ from cce.usecases.corpora import CorpusChoice, labelled_texts
 
 
 class ReanchorPlan(NamedTuple):
-    """Which set to re-anchor; edited texts follow too, if they are at least `least_ratio` similar."""
+    """Which set to re-anchor; `accepts` decides about texts that were edited."""
 
     fixtures: str
     corpus: CorpusChoice
     is_writing: bool = False
-    least_ratio: float | None = None
+    accepts: Accepts = never
 
 
 class ReanchorRun(NamedTuple):
@@ -37,8 +38,7 @@ def run_reanchor(plan: ReanchorPlan) -> ReanchorRun:
     fixtures = parse_fixture_set(revision.raw, plan.fixtures)
     texts, notices = labelled_texts(plan.corpus, fixtures)
     table = LineTable(texts, named_chunks)
-    accepts = never if plan.least_ratio is None else at_least(plan.least_ratio)
-    moves = reanchor_set(fixtures.cases, revision, Tracker(table), table, accepts)
+    moves = reanchor_set(fixtures.cases, revision, Tracker(table), table, plan.accepts)
     if plan.is_writing:
         revision.write()
     return ReanchorRun(tuple(moves), revision.diff(), (*notices, *draft_notices(fixtures)))
