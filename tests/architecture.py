@@ -35,6 +35,7 @@ PLACES = (
     Place("metric", "measurement/metrics/catalog.py", "_TABLE", "measurement/metrics/"),
     Place("backend", "retrieval/backends/catalog.py", "BACKENDS", "retrieval/backends/"),
     Place("embedder", "retrieval/embedding/catalog.py", "EMBEDDERS", "retrieval/embedding/"),
+    Place("reranker", "retrieval/rerank/catalog.py", "RERANKERS", "retrieval/rerank/"),
     Place("language", "retrieval/chunking/languages.py", "PACKS", "retrieval/chunking/"),
     Place("command", "cli/main.py", "_COMMANDS", "cli/ and usecases/"),
 )

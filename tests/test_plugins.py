@@ -53,15 +53,17 @@ def test_the_package_of_the_page_does_what_the_page_shows(
 ) -> None:
     files = printed_files()
     assert list(files) == [
-        *("pyproject.toml", "my_search/backend.py", "my_search/embedder.py", "my_search/metric.py")
+        *("pyproject.toml", "my_search/backend.py", "my_search/embedder.py", "my_search/metric.py"),
+        *("my_search/reranker.py", "mine.toml"),
     ]
+    (tmp_path / "mine.toml").write_text(files["mine.toml"])
     groups = tomllib.loads(files["pyproject.toml"])["project"]["entry-points"]
     environment = install(files, {group: points["mine"] for group, points in groups.items()})
     for name in ("eval", "test_fixtures"):
         (tmp_path / name).symlink_to(ROOT / name)
     shown = [body for _, _, language, body in blocks(PAGE) if language == "console"]
     steps = [part.partition("\n") for body in shown for part in re.split(r"^\$ ", body, flags=re.M)[1:]]
-    assert len(steps) == 4
+    assert len(steps) == 5
     for command, _, output in steps:
         result = run_cce(*command.split()[1:], cwd=tmp_path, **environment)
         printed = result.stdout.decode()

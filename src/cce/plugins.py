@@ -6,6 +6,7 @@ A plug-in is a package with an entry point. Its name is what a user types, its v
     cce.backends     a class or function: Index -> Backend  --backend NAME
     cce.embedders    an EmbedderFactory                     --embedder NAME
     cce.metrics      a Metric                               --metrics NAME
+    cce.rerankers    a PairScorerFactory                    rerank = "NAME" in a systems file
 
 Nothing is imported before a user asks for the name. A built-in name, or one that two packages offer, is
 refused with both packages.
@@ -33,12 +34,14 @@ Scores      `best(k)` gives the positions of the k best chunks, ties broken by c
             their scores. `hits(index, positions, scores)` makes a Ranking of them.
 Embedder    `name`, `dimension` and `embed(texts)`: float64[n_texts, dimension], each row of norm 1, or all 0;
             the same row for the same text in every run.
+PairScorer  `predict(pairs)` gives one finite number for each pair (query, passage), in their order; higher is
+            better. A passage is the path of a result, a line feed and its text. Each pair is asked once.
 Metric      a name, a definition for `cce metrics`, and a function CaseMatch -> float | None: finite, within
             `range` (0 to 1 unless given), None where the figure is undefined for a case.
 CaseMatch   `k`, `matches` (per hit the anchors it matches), `grades` (per anchor), `tokens` (a TokenScore, or
             None for a case without line ranges); more in its docstring.
 
-`eval/plugins.md` has a worked backend, embedder and metric.
+`eval/plugins.md` has a worked backend, embedder, metric and reranker.
 """
 
 from cce.domain.query import Query
@@ -49,6 +52,7 @@ from cce.measurement.metrics.catalog import Metric
 from cce.retrieval.backends.contract import Backend, hits
 from cce.retrieval.embedding.catalog import Embedder, EmbedderFactory
 from cce.retrieval.indexing.index import Index
+from cce.retrieval.rerank.contract import PairScorer, PairScorerFactory
 from cce.retrieval.scoring.scorer import Scorer, Scores
 from cce.tokens import tokenize
 
@@ -64,6 +68,8 @@ __all__ = [
     "Index",
     "Metric",
     "MetricError",
+    "PairScorer",
+    "PairScorerFactory",
     "Query",
     "Ranking",
     "RankingError",

@@ -52,6 +52,14 @@ def parse_toml(raw: bytes, error: type[CceError], noun: str) -> Mapping[str, obj
         raise error(": no readable TOML (a number too long or values nested too deep)") from exc
 
 
+def is_toml_value(text: str) -> bool:
+    """Whether `text` is one TOML value, such as 8, false or "a b"."""
+    try:
+        return len(tomllib.loads(f"value = {text}")) == 1 and "\n" not in text
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return False
+
+
 def _has_long_key(text: str) -> bool:
     """Whether a key has very many parts; dots in strings and comments do not count."""
     if text.count(".") < MAX_KEY_PARTS:

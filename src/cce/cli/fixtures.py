@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from cce.cli.exits import ExitCode, say, warn, write_result
-from cce.cli.judgments import add, clean
+from cce.cli.judgments import add, clean, status
 from cce.cli.options import (
-    ASKING_OPTIONS,
+    EXPLAINING_OPTIONS,
     backends_option,
     cache_option,
     directory_option,
@@ -47,7 +47,7 @@ def command() -> None:
     """Keep the labels of a fixture set true to the code they label."""
 
 
-for _each in (add, clean):
+for _each in (add, clean, status):
     command.add_command(_each)
 
 
@@ -164,24 +164,35 @@ def reanchor(fixtures: str, write: bool, similar: float | None, ask: bool, corpu
 
 
 @command.command(short_help="make cases to label from real queries")
+@click.option("--from", "source", type=FILE, metavar="FILE", help="Queries; - is standard input.")
 @click.option(
-    "--from", "source", required=True, type=FILE, metavar="FILE", help="Queries; - is standard input."
+    "--extend",
+    "extended",
+    type=FILE,
+    metavar="SET",
+    help="Instead of --from: add candidates to the cases of this set, and write it.",
 )
 @directory_option("The directory to search; the current one by default.")
 @store_option("Search the index in this store; label then needs --dir.")
 @click.option(
-    "--k", type=click.IntRange(min=1), default=10, show_default=True, metavar="N", help="Results per backend."
+    "--k",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Results per backend; a case of SET has its own.",
 )
 @backends_option("Backends to pool")
 @click.option(
     "-o", "--output", default="-", type=FILE, metavar="FILE", help="A new file; standard output by default."
 )
-@systems_options(ASKING_OPTIONS)
+@systems_options(EXPLAINING_OPTIONS)
 @redact_option
 @cache_option
 @with_corpus
 def draft(
-    source: str,
+    source: str | None,
+    extended: str | None,
     k: int,
     backends: str | None,
     output: str,
@@ -192,7 +203,14 @@ def draft(
 
     FILE has one query per line, or one object with the key "query" per line, as a search log has. Of
     queries with the same words the first is taken. Label the drafts with: cce fixtures label SET
+
+    With --extend, what the backends return for the cases of a set and nobody judged becomes candidates there.
     """
+    if (source is None) == (extended is None):
+        raise UsageError("give --from FILE to draft new cases, or --extend SET to add to those of a set")
+    if source is None:
+        _extend(str(extended), k, backends, output, corpus, systems)
+        return
     from cce.usecases.draft import DraftPlan, run_draft
     from cce.usecases.systems import open_catalogue
 
@@ -239,6 +257,25 @@ def label(fixtures: str, ids: tuple[str, ...], corpus: CorpusChoice) -> None:
     for notice in labelling.notices:
         warn(notice)
     run_session(labelling.session, labelling.texts, labelling.revision)
+
+
+def _extend(
+    fixtures: str, k: int, backends: str | None, output: str, corpus: CorpusChoice, systems: SystemsChoice
+) -> None:
+    from cce.quoting import counted
+    from cce.usecases.extend import ExtendPlan, run_extend
+    from cce.usecases.systems import open_catalogue
+
+    if output != STANDARD_STREAM:
+        raise UsageError("--extend writes to its set, so leave out -o")
+    catalogue = open_catalogue(systems)
+    plan = ExtendPlan(fixtures, catalogue.chosen("--backend", backends), k, corpus, systems, catalogue)
+    with Progress() as progress:
+        run = run_extend(plan, progress)
+    for notice in run.notices:
+        warn(notice)
+    cases = f"{run.n_extended} of {counted(run.n_cases, 'case')}"
+    write_result(f"{counted(run.n_added, 'candidate')} added to {cases} -> {on_one_line(fixtures)}\n")
 
 
 def _read(source: str) -> bytes:

@@ -1,4 +1,4 @@
-"""`cce fixtures add` and `clean`: judgments without a labelling session."""
+"""`cce fixtures add`, `clean` and `status`: judgments without a labelling session."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 from cce.cli.exits import warn, write_result
 from cce.cli.options import directory_option, redact_option, with_corpus
 from cce.cli.paths import FILE
+from cce.cli.progress import Progress
 from cce.cli.revisions import WRITE, tell_revision
 from cce.quoting import counted, on_one_line, quoted
 
@@ -71,3 +72,27 @@ def clean(fixtures: str, write: bool) -> None:
     cases = counted(cleaning.n_cases, "case")
     summary = f"candidates dropped: {cleaning.n_candidates} of {cases}, {cleaning.n_open} of them unjudged"
     tell_revision([], summary, None if write else run.diff, fixtures)
+
+
+@click.command(
+    short_help="see how much is labelled, and how old the labels are",
+    epilog="\b\nExamples:\n"
+    "  cce fixtures status eval/code.jsonl\n"
+    "  cce fixtures status eval/code.jsonl --json",
+)
+@click.argument("fixtures", type=FILE, metavar="SET")
+@directory_option()
+@click.option("--json", "as_json", is_flag=True, help="Print the status as cce.status/v1 JSON.")
+@with_corpus
+def status(fixtures: str, as_json: bool, corpus: CorpusChoice) -> None:
+    """Count the labelled cases of SET, its open candidates, and what was judged of each system.
+
+    Labels are grouped by the age of their text: the days from its last change in git to the last commit.
+    """
+    from cce.report.json.status import render_status_json
+    from cce.report.text.status import render_status_text
+    from cce.usecases.status import set_status
+
+    with Progress() as progress:
+        found = set_status(fixtures, corpus, progress)
+    write_result((render_status_json if as_json else render_status_text)(found))

@@ -337,7 +337,7 @@ def evidence_options(command: Callable[..., None]) -> Callable[..., None]:
 
         default = EvidenceOptions()
         options = EvidenceOptions(
-            metrics=default.metrics if metrics is None else _parse_metrics(metrics),
+            metrics=default.metrics if metrics is None else parse_metrics(metrics),
             alpha=default.alpha if alpha is None else alpha,
             min_effect=default.min_effect if min_effect is None else min_effect,
             seed=default.seed if seed is None else seed,
@@ -357,7 +357,8 @@ def _refuse_unused(typed: Mapping[str, object]) -> None:
             raise UsageError(f"{option} says how to weigh the evidence: add --evidence, or leave it out")
 
 
-def _parse_metrics(typed: str) -> tuple[str, ...]:
+def parse_metrics(typed: str) -> tuple[str, ...]:
+    """The names of a comma list, all of known metrics; raises UsageError."""
     from cce.measurement.metrics.catalog import metric_called
 
     return tuple(metric_called(name).name for name in split_names(typed))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from cce.domain.ranking import Hit
+from cce.domain.second_stage import StageParts
 
 
 class Share(NamedTuple):
@@ -60,7 +61,7 @@ class AccountedHit(NamedTuple):
     rank: int
     hit: Hit
     shares: tuple[Share, ...] = ()
-    parts: HybridParts | GraphParts | None = None
+    parts: HybridParts | GraphParts | StageParts | None = None
 
 
 class RankingAccount(NamedTuple):

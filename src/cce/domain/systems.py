@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 from cce.domain.scope import Scope
+from cce.domain.second_stage import NO_SECOND_STAGE, SecondStage
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -109,6 +110,7 @@ class SystemTable(NamedTuple):
     repeat    how often each question is asked
     scope     the name of the scope that its results are limited to
     final     how many results it returns at most; None for as many as are asked
+    stage     what sorts its results anew
     """
 
     name: str
@@ -120,6 +122,7 @@ class SystemTable(NamedTuple):
     filter: Filter = "before"
     final: int | None = None
     price: Price | None = None
+    stage: SecondStage = NO_SECOND_STAGE
 
     @property
     def runs_code(self) -> bool:
@@ -136,8 +139,12 @@ class SystemEntry(NamedTuple):
 
 
 class SystemsFile(NamedTuple):
-    """A `cce.systems/v1` file: its systems and its scopes by name, in the order of the file."""
+    """A `cce.systems/v1` file: its systems and its scopes by name, in the order of the file.
+
+    changes  what `cce ablate` changes, `key=value` each, as written
+    """
 
     path: str
     systems: Mapping[str, SystemTable] = _NOTHING
     scopes: Mapping[str, Scope] = _NOTHING
+    changes: tuple[str, ...] = ()

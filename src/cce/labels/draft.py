@@ -100,12 +100,13 @@ def render_drafts(
     header = {"schema": SCHEMA} if corpus is None else {"schema": SCHEMA, "corpus": corpus}
     lines: list[Mapping[str, object]] = [header]
     for case_id, text, pool in zip(_ids(queries), queries, pools, strict=True):
-        candidates = [_candidate(pooled) for pooled in pool]
+        candidates = [candidate_of(pooled) for pooled in pool]
         lines.append({"id": case_id, "query": text, "k": k, "candidates": candidates})
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
-def _candidate(pooled: PooledChunk) -> dict[str, object]:
+def candidate_of(pooled: PooledChunk) -> dict[str, object]:
+    """The candidate as a draft holds it."""
     chunk = pooled.chunk
     text = chunk.content.decode() if isinstance(chunk, Chunk) else chunk.text or ""
     first_line = text.partition("\n")[0].strip()[:_MAX_FIRST_LINE]

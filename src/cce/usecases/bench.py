@@ -189,7 +189,8 @@ def _ask(plan: BenchmarkPlan, fixtures: FixtureSet | None, corpus: str, progress
     indexed = open_corpus(plan.corpus, corpus, progress)
     index = indexed.index
     questions = _questions(plan, indexed, fixtures)
-    with opened(plan.systems, plan.catalogue, plan.backends, Surroundings(index)) as systems:
+    over = Surroundings(index)
+    with opened(plan.systems, plan.catalogue, plan.backends, over, is_timed=True) as systems:
         asked = rankers(systems, plan.backends, index)
         passes = {ranker.name: list(_answers(ranker, questions, progress)) for ranker in asked}
         n_peak_bytes = peak_memory()

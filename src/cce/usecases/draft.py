@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -75,20 +75,35 @@ def pool_candidates(
 
     A result outside of the corpus, or without lines, is no candidate.
     """
-    positions = {chunk.chunk_id: position for position, chunk in enumerate(index.chunks)}
     for n_done, text in enumerate(queries):
         progress("drafting", n_done, len(queries), "queries")
         query = Query(text)
-        found: dict[Hashable, list[str]] = {}
-        chunks: dict[Hashable, Chunk | Location] = {}
+        candidates = Candidates(index)
         for ranker in asked:
-            for hit in _shown(ranker.rank(query, k), index):
-                name = _name(hit.chunk)
-                chunks[name] = hit.chunk
-                found.setdefault(name, []).append(ranker.name)
-        places = {name: _place_in(index, positions, chunk) for name, chunk in chunks.items()}
-        pool = sorted(chunks, key=places.__getitem__)
-        yield [PooledChunk(chunks[name], tuple(found[name])) for name in pool]
+            candidates.add(ranker.name, ranker.rank(query, k))
+        yield candidates.pool()
+
+
+class Candidates:
+    """What some systems returned for one query, each place once."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._found: dict[Hashable, list[str]] = {}
+        self._chunks: dict[Hashable, Chunk | Location] = {}
+
+    def add(self, system: str, ranking: Ranking) -> None:
+        """Take the results of a system that can be judged: those in the corpus whose lines are known."""
+        for hit in _shown(ranking, self._index):
+            name = _name(hit.chunk)
+            self._chunks[name] = hit.chunk
+            self._found.setdefault(name, []).append(system)
+
+    def pool(self) -> list[PooledChunk]:
+        """The candidates in the order of the index, so that no ranking can be read from it."""
+        places = {name: _place_in(self._index, chunk) for name, chunk in self._chunks.items()}
+        pool = sorted(self._chunks, key=places.__getitem__)
+        return [PooledChunk(self._chunks[name], tuple(self._found[name])) for name in pool]
 
 
 def _shown(ranking: Ranking, index: Index) -> Ranking:
@@ -108,14 +123,21 @@ def _name(found: Chunk | Location) -> Hashable:
     return found.file_path, found.start_line, found.end_line
 
 
-def _place_in(index: Index, positions: Mapping[str, int], found: Chunk | Location) -> tuple[int, int, int]:
+def _place_in(index: Index, found: Chunk | Location) -> tuple[int, int, int]:
     """Where a candidate stands among the others: other places stand behind the last chunk before them."""
     if isinstance(found, Chunk):
-        return positions[found.chunk_id], 0, 0
+        position = index.chunks.position_of(found)
+        return (_position_of_equal(index, found) if position is None else position), 0, 0
     first, last = found.start_line or 0, found.end_line or 0
     own = index.positions_by_file.get(found.file_path, ())
     before = [at for at in own if index.chunks[at].start_line <= first]
     return before[-1] if before else min(own, default=0) - 1, first, last
+
+
+def _position_of_equal(index: Index, chunk: Chunk) -> int:
+    """Where a chunk stands that the index did not give itself, as a plug-in may make them."""
+    own = index.positions_by_file[chunk.file_path]
+    return next(position for position in own if index.chunks[position] == chunk)
 
 
 def _relative(directory: str, output: str) -> str:

@@ -13,6 +13,7 @@ from cce.domain.case import FixtureSet
 from cce.domain.ranking import Ranking
 from cce.domain.report import Report
 from cce.domain.scores import BackendScore
+from cce.domain.second_stage import StageCounts
 from cce.measurement.fixtures.notices import notices, set_notices
 from cce.measurement.fixtures.reading import read_fixture_set
 from cce.measurement.matching.places import are_identical
@@ -33,7 +34,7 @@ from cce.usecases.corpora import (
     likely_secrets,
     open_corpus,
 )
-from cce.usecases.ranking import Answered, Asking, ask_all, failure_notice
+from cce.usecases.ranking import Answered, Asking, ask_all, failure_notice, stage_notices
 from cce.usecases.scopes import CaseScopes
 from cce.usecases.systems import (
     BUILT_IN_SYSTEMS,
@@ -82,7 +83,8 @@ class Measurement(NamedTuple):
     notices    what the reader should know of the systems, one line each
     failed     by system the cases that failed, and why
     elsewhere  saved runs that were recorded over another corpus
-    costs      by system, where a price was given
+    costs      by system, where a price was given or a second stage scored passages
+    staged     by system with a second stage, what that did for each case
     """
 
     rankings: Mapping[str, Sequence[Ranking]]
@@ -91,6 +93,7 @@ class Measurement(NamedTuple):
     failed: Mapping[str, Mapping[str, str]] = {}
     elsewhere: tuple[str, ...] = ()
     costs: Mapping[str, Costs] = {}
+    staged: Mapping[str, Sequence[StageCounts]] = {}
 
 
 class Evaluation(NamedTuple):
@@ -167,8 +170,9 @@ def measure_systems(
         if plan.is_comparison and any(case.irrelevant for case in fixtures.cases):
             unjudged = _unjudged(plan, fixtures, scorer, scopes, systems, measured.rankings)
             measured = measured._replace(notices=(*measured.notices, *unjudged))
-    if plan.systems.price is not None or any(plan.catalogue.is_priced(name) for name in plan.backends):
-        measured = measured._replace(costs=_costs(plan, index, measured.rankings))
+    is_priced = plan.systems.price is not None or any(map(plan.catalogue.is_priced, plan.backends))
+    if is_priced or measured.staged:
+        measured = measured._replace(costs=costs_of_systems(plan, index, measured))
     return measured
 
 
@@ -199,16 +203,18 @@ def _has_notes(plan: Plan) -> bool:
     return plan.systems.has_notes or plan.evidence is not None
 
 
-def _costs(plan: Plan, index: Index | None, rankings: Mapping[str, Sequence[Ranking]]) -> dict[str, Costs]:
+def costs_of_systems(plan: Plan, index: Index | None, measured: Measurement) -> dict[str, Costs]:
+    """What the answers of each system cost, by name."""
     from cce.measurement.costs import costs_of, text_length
 
     def corpus_length(path: str, lines: tuple[int, int]) -> int | None:
         return None if index is None or not index.has_file(path) else len(index.text(path, *lines))
 
     costs = {}
-    for name, ranked in rankings.items():
+    for name, ranked in measured.rankings.items():
         price = plan.catalogue.resolve(name).table.price or plan.systems.price
-        costs[name] = costs_of(ranked, [0] * len(ranked), price, lambda hit: text_length(hit, corpus_length))
+        pairs = [each.n_pairs for each in measured.staged.get(name, ())] or [0] * len(ranked)
+        costs[name] = costs_of(ranked, pairs, price, lambda hit: text_length(hit, corpus_length))
     return costs
 
 
@@ -240,6 +246,7 @@ def _score(
             texts += [text for text in [repeats_notice(by_repeat, rankings)] if text is not None]
         if answers.failed:
             texts.append(failure_notice(name, answers.failed, len(fixtures.cases)))
+        texts += stage_notices(systems.table(name), answers.repeats[0].counts)
     texts += _size_notices(scorer, systems)
     return Measurement(
         rankings={name: answers.first for name, answers in answered.items()},
@@ -248,6 +255,7 @@ def _score(
         notices=tuple(dict.fromkeys((*systems.notices(), *texts, *scopes.notices()))),
         failed={name: answers.failed for name, answers in answered.items() if answers.failed},
         elsewhere=systems.elsewhere(),
+        staged={name: each.repeats[0].counts for name, each in answered.items() if each.repeats[0].counts},
     )
 
 

@@ -26,10 +26,10 @@ def read_at(ref: str, path: str) -> bytes:
     folder = os.path.dirname(os.path.abspath(path))
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)  # the commit may have a folder that is gone
-    commit = _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
+    commit = run_git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
     if commit is None:
         raise UsageError(f"{quoted(ref)} is no commit of this repository: fetch it, or name another one")
-    content = _git(folder, "cat-file", "blob", f"{commit.decode().strip()}:{inner}")
+    content = run_git(folder, "cat-file", "blob", f"{commit.decode().strip()}:{inner}")
     if content is None:
         raise ReportError(
             f"{on_one_line(ref)}:{on_one_line(inner)}: that commit has no such file: "
@@ -38,7 +38,7 @@ def read_at(ref: str, path: str) -> bytes:
     return content
 
 
-def _git(folder: str, *arguments: str) -> bytes | None:
+def run_git(folder: str, *arguments: str) -> bytes | None:
     """What git prints, None if it fails; raises UsageError where it cannot be run."""
     try:
         done = subprocess.run(  # noqa: S603 - no shell, and a ref is never an option

@@ -13,8 +13,10 @@ from cce.domain.case import Case
 from cce.domain.outside import Answer, FailedAnswer, Question
 from cce.domain.query import Query
 from cce.domain.ranking import Ranking
+from cce.domain.second_stage import StageCounts
+from cce.domain.systems import SystemTable
 from cce.errors import OutsideSystemError
-from cce.quoting import on_one_line, quoted
+from cce.quoting import counted, on_one_line, quoted
 from cce.retrieval.indexing.directory import ProgressCallback
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems.opening import System
@@ -29,11 +31,13 @@ if TYPE_CHECKING:
 class Rankings(NamedTuple):
     """What a system answered when it was asked once; one ranking per case, in case order.
 
-    deep  the same for the largest cut-off, where that is larger than the case's k; None if no metric asks
+    deep    the same for the largest cut-off, where that is larger than the case's k; None if no metric asks
+    counts  what a second stage did for each of `own`; empty without one
     """
 
     own: Sequence[Ranking]
     deep: Sequence[Ranking] | None = None
+    counts: Sequence[StageCounts] = ()
 
 
 class Answered(NamedTuple):
@@ -109,8 +113,13 @@ def _ask_inside(
         for name, system in inside.items():
             depths = _depths(case, asking.cutoff)
             for repeat, collected in enumerate(found[name]):
-                rankings = [system.rank(query, k) for k in depths]
-                collected.add(*rankings)
+                if system.stage is None:
+                    rankings = [system.rank(query, k) for k in depths]
+                    collected.add(*rankings)
+                else:
+                    staged = [system.staged(query, k) for k in depths]
+                    rankings = [each.ranking for each in staged]
+                    collected.add(*rankings, counts=staged[0].counts)
                 if systems.recorders is not None:
                     request = scopes.request(case, system.scopes)
                     for k, ranking in zip(depths, rankings, strict=True):
@@ -130,13 +139,16 @@ class _Collected:
     def __init__(self) -> None:
         self._own: list[Ranking] = []
         self._deep: list[Ranking] = []
+        self._counts: list[StageCounts] = []
 
-    def add(self, own: Ranking, deep: Ranking | None = None) -> None:
+    def add(self, own: Ranking, deep: Ranking | None = None, *, counts: StageCounts | None = None) -> None:
         self._own.append(own)
         self._deep.append(own if deep is None else deep)
+        if counts is not None:
+            self._counts.append(counts)
 
     def rankings(self, cutoff: int | None) -> Rankings:
-        return Rankings(self._own, None if cutoff is None else self._deep)
+        return Rankings(self._own, None if cutoff is None else self._deep, self._counts)
 
 
 def _ask_outside(
@@ -149,9 +161,10 @@ def _ask_outside(
 ) -> Answered:
     n_repeats = asking.repeat or 1
     asked = [
-        (case, Question(case.id, case.query, k, scopes.request(case, opened.scopes), repeat))
+        _Wanted(case, k, Question(case.id, case.query, _n_asked(opened, k), request, repeat))
         for repeat in range(n_repeats)
         for case in cases
+        for request in [scopes.request(case, opened.scopes)]
         for k in _depths(case, asking.cutoff)
     ]
     answers = _Answers(name, opened, scopes, asking)
@@ -160,10 +173,32 @@ def _ask_outside(
     for _ in range(n_repeats):
         collected = _Collected()
         for case in cases:
-            collected.add(*(next(rankings) for _ in _depths(case, asking.cutoff)))
+            found = [next(rankings) for _ in _depths(case, asking.cutoff)]
+            counts = None if opened.stage is None else found[0].counts
+            collected.add(*(each.ranking for each in found), counts=counts)
         repeats.append(collected.rankings(asking.cutoff))
     opened.door.tally.check()
     return Answered(tuple(repeats), answers.failed)
+
+
+def _n_asked(opened: OpenOutside, k: int) -> int:
+    """How many results to ask for where k are wanted."""
+    return k if opened.stage is None else opened.stage.n_asked(k)
+
+
+class _Wanted(NamedTuple):
+    """A question, and the k that its answer is ranked for: a second stage asks for more."""
+
+    case: Case
+    k: int
+    question: Question
+
+
+class _StagedAnswer(NamedTuple):
+    """A ranking, and what a second stage did."""
+
+    ranking: Ranking
+    counts: StageCounts = StageCounts()
 
 
 class _Answers:
@@ -176,12 +211,10 @@ class _Answers:
         self._asking = asking
         self.failed: dict[str, str] = {}
 
-    def rankings(
-        self, asked: Sequence[tuple[Case, Question]], progress: ProgressCallback
-    ) -> Iterator[Ranking]:
+    def rankings(self, asked: Sequence[_Wanted], progress: ProgressCallback) -> Iterator[_StagedAnswer]:
         """One ranking per question, in order; an empty one for a question that failed."""
-        answers = self._opened.system.answer([question for _, question in asked])
-        for n_done, (case, question) in enumerate(asked):
+        answers = self._opened.system.answer([each.question for each in asked])
+        for n_done, each in enumerate(asked):
             progress(f"{self._name}: asked", n_done, len(asked), "queries")
             try:
                 answer = next(answers)
@@ -191,21 +224,23 @@ class _Answers:
                 # The system as a whole failed: whatever is still to come fails alike.
                 answer = FailedAnswer(str(exc))
                 answers = iter([answer] * (len(asked) - n_done - 1))
-            yield self._ranking(case, question, answer)
+            yield self._ranking(each, answer)
 
-    def _ranking(self, case: Case, question: Question, answer: Answer) -> Ranking:
+    def _ranking(self, asked: _Wanted, answer: Answer) -> _StagedAnswer:
+        case, question = asked.case, asked.question
         if isinstance(answer, FailedAnswer):
             return self._fail(question, answer.message)
         allowed = self._scopes.allowed(case, self._opened.scopes)
-        is_first = question.k == case.k  # what comes deeper repeats it
+        is_first = asked.k == case.k  # what comes deeper repeats it
         try:
-            return self._opened.door.ranking(question, answer, allowed, is_counted=is_first)
+            ranking = self._opened.door.ranking(question, answer, allowed, is_counted=is_first)
+            return _second_stage(self._opened, question.text, ranking, asked.k)
         except OutsideSystemError as exc:  # a result that cannot be, such as a score of NaN
             if not self._asking.keeps_going:
                 raise
             return self._fail(question, str(exc))
 
-    def _fail(self, question: Question, message: str) -> Ranking:
+    def _fail(self, question: Question, message: str) -> _StagedAnswer:
         # A service and a door name system and case themselves.
         own = f"system {quoted(self._name)}: "
         message = message.removeprefix(own).removeprefix(f"case {on_one_line(question.id)}: ")
@@ -213,7 +248,18 @@ class _Answers:
             place = f"system {quoted(self._name)}: case {on_one_line(question.id)}"
             raise OutsideSystemError(f"{place}: {on_one_line(message)}")
         self.failed.setdefault(question.id, message)
-        return ()
+        return _StagedAnswer(())
+
+
+def _second_stage(opened: OpenOutside, query: str, ranking: Ranking, k: int) -> _StagedAnswer:
+    if opened.stage is None:
+        return _StagedAnswer(ranking)
+    staged = opened.stage.rerank(query, ranking, _n_final(opened, k))
+    return _StagedAnswer(staged.ranking, staged.counts)
+
+
+def _n_final(opened: OpenOutside, k: int) -> int:
+    return k if opened.table.final is None else min(k, opened.table.final)
 
 
 class OutsideRanker:
@@ -236,10 +282,13 @@ class OutsideRanker:
 
     def rank(self, query: Query, k: int) -> Ranking:
         """What it answers, checked; raises OutsideSystemError, also for an answer that failed."""
+        return _second_stage(self._opened, query.text, self._first_stage(query, k), k).ranking
+
+    def _first_stage(self, query: Query, k: int) -> Ranking:
         paths = self._index.positions_by_file
         scope = None if self._files is None else self._files.request(paths.keys())
         asked = k if self._depth is None else min(k, self._depth)
-        question = Question(self._case_id, query.text, asked, scope)
+        question = Question(self._case_id, query.text, _n_asked(self._opened, asked), scope)
         (answer,) = self._opened.system.answer([question])
         if isinstance(answer, FailedAnswer):
             raise OutsideSystemError(f"system {quoted(self.name)}: {on_one_line(answer.message)}")
@@ -258,6 +307,10 @@ class OutsideRanker:
         """The hits with their scores: what they are made of is the system's own affair."""
         from cce.domain.ranking_account import AccountedHit, RankingAccount  # few runs explain
 
+        if self._opened.stage is not None:
+            first = self._first_stage(query, k)
+            staged = self._opened.stage.rerank(query.text, first, _n_final(self._opened, k))
+            return self._opened.stage.account(query.text, staged)
         ranked = enumerate(self.rank(query, k), start=1)
         return RankingAccount(tuple(AccountedHit(rank, hit) for rank, hit in ranked))
 
@@ -293,3 +346,13 @@ def failure_notice(name: str, failed: Mapping[str, str], n_cases: int) -> str:
         f"{on_one_line(name)}: {len(failed)} of {n_cases} cases failed and score as empty; "
         f"the first is {on_one_line(first)}: {on_one_line(reason)}"
     )
+
+
+def stage_notices(table: SystemTable, counts: Sequence[StageCounts]) -> Iterator[str]:
+    """What a report says of a second stage, given what that did for each case."""
+    n_pairs, n_ties, n_cut = (sum(each[at] for each in counts) for at in range(len(StageCounts._fields)))
+    if n_ties:
+        yield f"{on_one_line(table.name)}: ties at top: {n_ties}, which keep the order of the first stage"
+    if n_cut:
+        words = counted(table.stage.max_words or 0, "word")
+        yield f"{on_one_line(table.name)}: cut passages: {n_cut} of {n_pairs}, after {words}"

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from cce.domain.second_stage import DEFAULT_DEPTH, SecondStage
 from cce.domain.systems import Program, PythonObject, RunFile, Service, SystemTable, Variant
 from cce.retrieval.external.corpus_digest import corpus_digest
 from cce.version import __version__
@@ -31,6 +32,8 @@ def described(table: SystemTable) -> dict[str, Any]:
         "scope": table.scope,
         **_source(table),
     }
+    if table.stage.is_active:
+        facts |= _stage(table.stage)
     if table.price is not None:
         facts["price"] = table.price._asdict()
     return {key: value for key, value in facts.items() if value is not None}
@@ -41,6 +44,16 @@ def recorded_facts(table: SystemTable, index: Index | None) -> Mapping[str, obje
     ours = {"name": "cce", "version": __version__} if isinstance(table.source, Variant) else {}
     corpus = {} if index is None else {"corpus": corpus_digest(index)}
     return {**ours, "table": described(table), **corpus}
+
+
+def _stage(stage: SecondStage) -> dict[str, Any]:
+    return {
+        "rerank": stage.rerank,
+        "rerank_options": dict(stage.options or {}),
+        "depth": DEFAULT_DEPTH if stage.depth is None else stage.depth,
+        "max_words": stage.max_words,
+        "blend": bool(stage.blend),
+    }
 
 
 def _source(table: SystemTable) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,13 +30,15 @@ from cce.domain.systems import (
 from cce.errors import UsageError
 from cce.quoting import on_one_line, quoted
 from cce.retrieval.systems.catalogue import RUN_OPTION, Catalogue, ResolvedSystem, parse_run_option
-from cce.retrieval.systems.opening import System
+from cce.retrieval.systems.opening import Backends, System
 from cce.usecases.corpora import CorpusChoice, is_ci
 
 if TYPE_CHECKING:
     from cce.retrieval.external.contract import OutsideSystem
     from cce.retrieval.external.door import Door, DoorRules
     from cce.retrieval.indexing.index import Index
+    from cce.retrieval.rerank.stage import Stage
+    from cce.retrieval.rerank.stages import Stages
     from cce.usecases.recording import Recorders
 
 CONSENT_VARIABLE = "CCE_RUN_SYSTEMS"
@@ -181,7 +183,7 @@ def needs_no_corpus(
     is_typed: bool,
 ) -> bool:
     """Whether saved runs are scored by the set alone: as typed, or because nothing names a corpus."""
-    others = [name for name in names if not isinstance(catalogue.resolve(name).table.source, RunFile)]
+    others = [name for name in names if _ranks_a_corpus(catalogue.resolve(name).table)]
     if is_typed:
         if others:
             raise UsageError(
@@ -192,6 +194,11 @@ def needs_no_corpus(
         return True
     is_named = corpus.directory is not None or corpus.store is not None or fixtures.corpus is not None
     return not is_named and not others
+
+
+def _ranks_a_corpus(table: SystemTable) -> bool:
+    """Whether it needs the text of a corpus: all but saved runs do, and what sorts one anew."""
+    return not isinstance(table.source, RunFile) or table.stage.is_active
 
 
 def require_askable(catalogue: Catalogue, name: str, command: str) -> None:
@@ -206,8 +213,11 @@ def require_askable(catalogue: Catalogue, name: str, command: str) -> None:
 class OpenOutside:
     """An outside system that was opened, and the door that its answers come through."""
 
-    def __init__(self, resolved: ResolvedSystem, system: OutsideSystem, door: Door) -> None:
+    def __init__(
+        self, resolved: ResolvedSystem, system: OutsideSystem, door: Door, stage: Stage | None = None
+    ) -> None:
         self.table = resolved.table
+        self.stage = stage
         self.scopes = resolved.scopes
         self.system = system
         self.door = door
@@ -225,10 +235,13 @@ class OpenSystems(NamedTuple):
         """Whether any of them is a saved run."""
         return any(isinstance(each.table.source, RunFile) for each in self.outside.values())
 
+    def table(self, name: str) -> SystemTable:
+        """What describes the system `name`."""
+        return self.inside[name].table if name in self.inside else self.outside[name].table
+
     def repeats(self, name: str, typed: int | None) -> int:
         """How often each question is asked of the system `name`."""
-        table = self.inside[name].table if name in self.inside else self.outside[name].table
-        return typed or table.repeat
+        return typed or self.table(name).repeat
 
     def scopes(self, name: str) -> tuple[Scope, ...]:
         """The scopes of the system `name` itself."""
@@ -261,26 +274,79 @@ class Surroundings:
 
 @contextmanager
 def opened(
-    choice: SystemsChoice, catalogue: Catalogue, names: Sequence[str], over: Surroundings
+    choice: SystemsChoice,
+    catalogue: Catalogue,
+    names: Sequence[str],
+    over: Surroundings,
+    *,
+    is_timed: bool = False,
 ) -> Iterator[OpenSystems]:
-    """The systems `names`, which are closed whatever happens. Raises CceError."""
+    """The systems `names`, which are closed whatever happens. Raises CceError.
+
+    With `is_timed` a reranker scores a pair each time it is asked for, where it else does so once.
+    """
     resolved = {name: catalogue.resolve(name) for name in names}
     for each in resolved.values():
         require_consent(choice, each.table)
+    stages = _stages(resolved.values(), over.index, is_timed=is_timed)
+    backends: Backends | None = None
+    outside = _OutsideSystems(choice, over, () if is_timed else resolved.values())
     with ExitStack() as stack:
         systems = OpenSystems({}, {}, _recorders(choice, resolved, over.index))
         for name, each in resolved.items():
             if isinstance(each.table.source, Variant):
-                systems.inside[name] = System(each, _require_index(name, over.index))
+                index = _require_index(name, over.index)
+                backends = backends or Backends(index)
+                systems.inside[name] = System(each, index, stages, backends)
                 continue
-            system = _open_outside(choice, each.table, over)
+            system = outside.open(each.table)
             if systems.recorders is not None:
                 system = systems.recorders.wrap(name, system, keeps_going=choice.keeps_going)
             atexit.register(system.close)  # a signal runs no `with`
             stack.callback(atexit.unregister, system.close)
             stack.callback(system.close)
-            systems.outside[name] = OpenOutside(each, system, door_of(each.table, over))
+            stage = _stage(each.table, over.index, stages)
+            systems.outside[name] = OpenOutside(each, system, door_of(each.table, over), stage)
         yield systems
+
+
+class _OutsideSystems:
+    """Opens outside systems; those with one source are one system, which is asked once."""
+
+    def __init__(self, choice: SystemsChoice, over: Surroundings, sharing: Iterable[ResolvedSystem]) -> None:
+        self._choice = choice
+        self._over = over
+        self._sources = [each.table.source for each in sharing]
+        self._shared: list[tuple[Source, OutsideSystem]] = []
+
+    def open(self, table: SystemTable) -> OutsideSystem:
+        """The system that `table` describes, opened now or for another table before."""
+        if self._sources.count(table.source) < 2:
+            return _open_outside(self._choice, table, self._over)
+        known = next((system for source, system in self._shared if source == table.source), None)
+        if known is None:
+            from cce.retrieval.external.sharing import SharedSystem  # few systems have variants
+
+            known = SharedSystem(_open_outside(self._choice, table, self._over))
+            self._shared.append((table.source, known))
+        return known
+
+
+def _stages(resolved: Iterable[ResolvedSystem], index: Index | None, *, is_timed: bool) -> Stages | None:
+    staged = next((each.table.name for each in resolved if each.table.stage.is_active), None)
+    if staged is None:
+        return None
+    from cce.retrieval.rerank.stages import Stages  # few runs have a second stage
+
+    return Stages(_require_index(staged, index), remember=not is_timed)
+
+
+def _stage(table: SystemTable, index: Index | None, stages: Stages | None) -> Stage | None:
+    if not table.stage.is_active:
+        return None
+    from cce.retrieval.systems.second_stages import open_stage
+
+    return open_stage(table, _require_index(table.name, index), stages)
 
 
 def _recorders(
@@ -321,9 +387,10 @@ def _door_rules(table: SystemTable) -> DoorRules:
 
     source = table.source
     assert not isinstance(source, Variant)  # noqa: S101 - it has no door
+    final = None if table.stage.is_active else table.final  # a second stage limits what comes out of it
     # Paths may be relative to the folder of the systems file; a run that was typed has none.
     folder = None if table.origin == RUN_OPTION else os.path.dirname(table.origin)
-    return DoorRules(source.root, folder, table.collapse, table.final, isinstance(source, RunFile))
+    return DoorRules(source.root, folder, table.collapse, final, isinstance(source, RunFile))
 
 
 def _open_outside(choice: SystemsChoice, table: SystemTable, over: Surroundings) -> OutsideSystem:

@@ -40,7 +40,8 @@ def all_ties(
 ) -> Iterator[str]:
     """A notice for each saved run with ties across a cut-off."""
     for each in systems.outside.values():
-        if isinstance(each.table.source, RunFile):
+        # What a second stage sorts anew does not follow the run's own ties.
+        if isinstance(each.table.source, RunFile) and each.stage is None:
             scoped = scopes.scoped(fixtures.cases, each.scopes)
             door = door_of(each.table, Surroundings(index, fixtures))
             notice = ties_notice(cast(TiedRun, each.system), fixtures, index, door, scoped)

@@ -32,7 +32,7 @@ def gather_evidence(
     same order for every case. Raises UsageError for a metric that a score lacks and no saved report holds.
     """
     backends = [with_saved_metrics(score, options.metrics) for score in backends]
-    intervals = _by_backend(options, backends)
+    intervals = intervals_of(options, backends)
     if pair is None:
         return Evidence(options, intervals, None, slice_evidence(options.metrics, cases, backends))
     family = _compared(options)
@@ -48,7 +48,7 @@ def gather_against(
     """The evidence on B - A for each B of `others`, adjusted over all of them and all metrics together."""
     a, *others = (with_saved_metrics(score, options.metrics) for score in (a, *others))
     family = _compared(options)
-    first, *intervals = _by_backend(options, [a, *others])
+    first, *intervals = intervals_of(options, [a, *others])
     weighed = weigh_family(family, [(a, b) for b in others])
     return [
         Evidence(
@@ -61,7 +61,8 @@ def gather_against(
     ]
 
 
-def _by_backend(options: EvidenceOptions, backends: Sequence[BackendScore]) -> tuple[BackendEvidence, ...]:
+def intervals_of(options: EvidenceOptions, backends: Sequence[BackendScore]) -> tuple[BackendEvidence, ...]:
+    """The interval of each backend in every metric of `options`, which are columns of all of them."""
     columns = [score.columns[metric] for score in backends for metric in options.metrics]
     series = [[*map(ordering_key, defined(column))] for column in columns]
     # In one call: series of the same length share the resamples.

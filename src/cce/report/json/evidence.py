@@ -52,11 +52,12 @@ def _comparison(compare: ComparisonEvidence) -> Json:
     return {
         "a": compare.a,
         "b": compare.b,
-        "metrics": {name: _difference(each) for name, each in compare.metrics.items()},
+        "metrics": {name: difference_record(each) for name, each in compare.metrics.items()},
     }
 
 
-def _difference(each: DifferenceEvidence) -> Json:
+def difference_record(each: DifferenceEvidence) -> Json:
+    """One difference, ids of the cases that moved included."""
     return {
         "n": each.n,
         "better": list(each.better),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from cce.domain.explanation import AnchorInIndex, BackendExplanation, CaseExplanation, MatchedHit, Miss
 from cce.domain.ranking import Chunk
 from cce.domain.ranking_account import AccountedHit, GraphParts, HybridParts
+from cce.domain.second_stage import StageParts
 from cce.json_text import dump_json
 from cce.numerals import format_micro, format_score
 from cce.report.json.fields import Json, kind_or_null, redact_field, score_or_null
@@ -80,7 +81,13 @@ def _hit_record(account: AccountedHit) -> Json:
     }
 
 
-def _parts_record(parts: HybridParts | GraphParts | None) -> Json | None:
+def _parts_record(parts: HybridParts | GraphParts | StageParts | None) -> Json | None:
+    if isinstance(parts, StageParts):
+        return {
+            "first_rank": parts.first_rank,
+            "raw_score": score_or_null(parts.raw_score),
+            "beyond_max_words": list(parts.beyond),
+        }
     if isinstance(parts, GraphParts):
         return {"graph": True, "seed": parts.seed, "cosine": format_score(parts.cosine)}
     if parts is None:

@@ -145,7 +145,7 @@ def _means(full: FullReport) -> str:
         (code(column.name), *(format_score(column.score.mean(metric)) for metric in METRICS))
         for column in columns(full)
     )
-    return "\n".join(_table(header, rows))
+    return "\n".join(table(header, rows))
 
 
 def _change_table(sides: tuple[str, str], found: Sequence[Change]) -> list[str]:
@@ -153,9 +153,9 @@ def _change_table(sides: tuple[str, str], found: Sequence[Change]) -> list[str]:
     has_verdict = any(change.verdict is not None for change in found)
     header = ("metric", *map(code, sides), "delta", "95% CI", "better", "worse", "tied")
     rows = ((*_change_cells(each), *([each.verdict or ""] if has_verdict else [])) for each in found)
-    table = _table((*header, "verdict") if has_verdict else header, rows)
+    lines = table((*header, "verdict") if has_verdict else header, rows)
     is_mixed = has_verdict and any(change.verdict is None for change in found)
-    return [*table, "", f"95% CI: {interval_kind(found)}."] if is_mixed else table
+    return [*lines, "", f"95% CI: {interval_kind(found)}."] if is_mixed else lines
 
 
 def _change_cells(each: Change) -> Sequence[str]:
@@ -206,7 +206,7 @@ def _case_table(
     """A table of as many cases as fit into `room`, folded if it is long; None for no case."""
     if not cells:
         return None
-    shown, n_cut = _fitting(_table(header, cells, n_left), room - 300)
+    shown, n_cut = _fitting(table(header, cells, n_left), room - 300)
     if n_cut:
         shown += ["", f"… and {n_cut} more, cut to keep this comment short."]
     if len(cells) <= MAX_OPEN_ROWS:
@@ -222,7 +222,7 @@ def _slices(full: FullReport, room: int) -> str | None:
     deltas = () if evidence.compare is None else ("delta", "better", "worse", "tied")
     header = ("slice", "metric", "cases", *names, *deltas)
     rows = [_slice_cells(each, metric) for each in evidence.slices for metric in evidence.options.metrics]
-    shown, n_cut = _fitting(_table(header, rows, n_left=2), room - 300)
+    shown, n_cut = _fitting(table(header, rows, n_left=2), room - 300)
     if n_cut:
         shown += ["", f"… and {n_cut} more rows, cut to keep this comment short."]
     title = "<details><summary><b>Slices</b> (a hint where to look, never a verdict)</summary>"
@@ -281,7 +281,7 @@ def _command(words: Sequence[str]) -> str:
     return f"\n\nReproduce with\n\n{fence}sh\n{shortened(line, 4 * MAX_NAME)}\n{fence}"
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]], n_left: int = 1) -> list[str]:
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], n_left: int = 1) -> list[str]:
     """Lines of a table: the first `n_left` columns are words, the others numbers."""
     ruler = ["---"] * n_left + ["---:"] * (len(header) - n_left)
     return [f"| {' | '.join(cells)} |" for cells in (header, ruler, *rows)]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from cce.domain.explanation import AnchorInIndex, BackendExplanation, CaseExplanation, Fate, MatchedHit, Miss
 from cce.domain.ranking_account import AccountedHit, GraphParts, HybridParts, QueryTerm
 from cce.domain.redaction import Redaction
+from cce.domain.second_stage import StageParts
 from cce.numerals import format_micro, format_score
 from cce.quoting import counted, one_line
 from cce.report.text.tables import align
@@ -112,10 +113,19 @@ def _origin(account: AccountedHit) -> Iterator[str]:
     if isinstance(account.parts, GraphParts):
         cosine = format_score(account.parts.cosine)
         yield f"from the graph: a neighbour of {one_line(account.parts.seed)}, cosine {cosine}"
+    elif isinstance(account.parts, StageParts):
+        yield _stage(account.parts)
     elif account.parts is None and account.shares:
         micros = map(format_micro, micro_shares(account.shares))
         summands = (f"{share.name} {micro}" for share, micro in zip(account.shares, micros, strict=True))
         yield f"= {' + '.join(summands)}"
+
+
+def _stage(parts: StageParts) -> str:
+    if parts.raw_score is None:
+        return f"first-stage rank {parts.first_rank}, beyond the depth of the second stage"
+    beyond = f"; beyond max_words: {', '.join(map(one_line, parts.beyond))}" if parts.beyond else ""
+    return f"first-stage rank {parts.first_rank}, raw score {format_score(parts.raw_score)}{beyond}"
 
 
 def _parts(label: str, labelled: Iterable[tuple[str, AccountedHit]]) -> Iterator[list[str]]:

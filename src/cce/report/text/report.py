@@ -60,11 +60,16 @@ def render_text(report: Report) -> str:
 
 def _cost_table(costs: Mapping[str, Costs]) -> list[str]:
     units = dict.fromkeys(each.unit for each in costs.values() if each.unit is not None)
-    cells = ((name, each.pairs, each.tokens, each.estimate) for name, each in costs.items())
+    title = "  costs, means per query"
+    columns: tuple[str, ...] = ("pairs", "tokens")
+    if units:
+        title, columns = f"{title} (est. in {one_line(', '.join(units))})", (*columns, "est.")
+    widths = _COST_WIDTHS[: len(columns)]
+    cells = ((name, (each.pairs, each.tokens, each.estimate)[: len(columns)]) for name, each in costs.items())
     return [
-        f"  costs, means per query (est. in {one_line(', '.join(units))})",
-        row("backend", ("pairs", "tokens", "est."), _COST_WIDTHS),
-        *(row(name, map(unsigned, figures), _COST_WIDTHS) for name, *figures in cells),
+        title,
+        row("backend", columns, widths),
+        *(row(name, map(unsigned, figures), widths) for name, figures in cells),
     ]
 
 

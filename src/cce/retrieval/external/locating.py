@@ -99,10 +99,16 @@ def with_corpus_text(ranking: Ranking, index: Index) -> Ranking:
 
 
 def _with_text(location: Location, index: Index) -> Location:
+    text = corpus_text(location, index)
+    return location._replace(text=text) if text else location
+
+
+def corpus_text(location: Location, index: Index) -> str | None:
+    """The text of the corpus at `location`; None where it has no lines there."""
     if location.start_line is None or location.end_line is None:
-        return location
+        return None
     text = index.text(location.file_path, location.start_line, location.end_line)
-    return location._replace(text=text.decode("utf-8", "replace")) if text else location
+    return text.decode("utf-8", "replace") if text else None
 
 
 def _lines(result: OutsideResult, of_path: tuple[int, int] | None) -> tuple[int | None, int | None]:

@@ -6,9 +6,11 @@ Names enter, tables leave. A name has one owner: two are an error that names bot
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from typing import NamedTuple
 
 from cce.domain.scope import Scope
+from cce.domain.second_stage import NO_RERANKER, NO_SECOND_STAGE
 from cce.domain.systems import (
     NAME_RULE,
     RunFile,
@@ -50,7 +52,9 @@ class Catalogue:
         """
         self.scopes: Mapping[str, Scope] = {} if file is None else file.scopes
         self.path = None if file is None else file.path
+        self.changes: tuple[str, ...] = () if file is None else file.changes
         self._given: dict[str, SystemTable] = {}
+        self._resolved: dict[str, ResolvedSystem] = {}
         for table in () if file is None else file.systems.values():
             self._require_free(table)
             self._given[table.name] = table
@@ -62,6 +66,15 @@ class Catalogue:
             else:
                 self._require_free(run)
                 self._given[run.name] = run
+
+    def with_resolved(self, rows: Mapping[str, ResolvedSystem]) -> Catalogue:
+        """The same catalogue with these systems besides; raises UsageError for a faulty second stage."""
+        other = copy(self)
+        other._resolved = {**self._resolved, **rows}
+        for each in rows.values():
+            if each.table.stage != NO_SECOND_STAGE:
+                _require_reranker(each.table)
+        return other
 
     def _require_free(self, table: SystemTable) -> None:
         if table.name in self._given:
@@ -78,7 +91,7 @@ class Catalogue:
         return (*BACKENDS.names(), *self._given)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._given or name in BACKENDS
+        return name in self._given or name in self._resolved or name in BACKENDS
 
     def entries(self) -> Iterator[SystemEntry]:
         """All systems with what they are and where they come from; nothing is opened."""
@@ -121,15 +134,17 @@ class Catalogue:
 
     def is_described(self, name: str) -> bool:
         """Whether a table describes it, so that it is more than a bare name."""
-        return name in self._given
+        return name in self._given or name in self._resolved
 
     def is_priced(self, name: str) -> bool:
         """Whether the system has a price of its own."""
-        return name in self._given and self.resolve(name).table.price is not None
+        return self.is_described(name) and self.resolve(name).table.price is not None
 
     def resolve(self, name: str) -> ResolvedSystem:
         """What `name` stands for, through the tables that it is a variant of; raises UsageError."""
         self.require(name)
+        if name in self._resolved:
+            return self._resolved[name]
         table = self._given.get(name) or SystemTable(name, Variant(name), BUILT_IN)
         scopes = [] if table.scope is None else [self.scopes[table.scope]]
         while isinstance(table.source, Variant) and table.source.backend in self._given:
@@ -139,6 +154,8 @@ class Catalogue:
         if isinstance(table.source, Variant) and table.source.backend not in BACKENDS:
             fault = unknown_name("backend", table.source.backend, self.names())
             raise UnknownNameError(f"{on_one_line(table.origin)}: system.{name}.backend: {fault}")
+        if table.stage != NO_SECOND_STAGE:
+            _require_reranker(table)
         return ResolvedSystem(table, tuple(scopes))
 
 
@@ -172,7 +189,22 @@ def _on_top(table: SystemTable, variant: Variant, base: SystemTable) -> SystemTa
         filter=table.filter if table.scope is not None else base.filter,
         final=min(finals, default=None),
         price=table.price or base.price,
+        stage=table.stage.over(base.stage),
     )
+
+
+def _require_reranker(table: SystemTable) -> None:
+    """Raise UsageError for a reranker that nobody offers, and for keys of a stage that has none."""
+    from cce.retrieval.rerank.catalog import RERANKERS  # few systems have a second stage
+
+    place, stage = f"{on_one_line(table.origin)}: system.{table.name}", table.stage
+    if stage.rerank is None:
+        keys = {"rerank_options": stage.options, **stage._asdict()}
+        key = next(key for key, value in keys.items() if value is not None)
+        raise UsageError(f'{place}.{key}: goes with a reranker, add rerank = "overlap" or remove it')
+    if stage.is_active and stage.rerank not in RERANKERS:
+        fault = unknown_name("reranker", stage.rerank, (*RERANKERS.names(), NO_RERANKER))
+        raise UnknownNameError(f"{place}.rerank: {fault}")
 
 
 def parse_run_option(typed: str) -> SystemTable:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable
 from types import MappingProxyType
 
 from cce.domain.scope import Scope
+from cce.domain.second_stage import SecondStage
 from cce.domain.systems import (
     Price,
     Program,
@@ -31,7 +32,8 @@ from cce.quoting import on_one_line, quoted
 from cce.retrieval.systems.tables import SOURCES, FileValues, SystemValues, parse_tables
 from cce.toml_tables import unknown
 
-_KEYS_OF_ALL = ("collapse", "repeat", "scope", "filter", "final", "price")
+_STAGE_KEYS = ("rerank", "rerank_options", "depth", "max_words", "blend")
+_KEYS_OF_ALL = ("collapse", "repeat", "scope", "filter", "final", "price", *_STAGE_KEYS)
 _KEYS = {
     "backend": ("options",),
     "command": ("processes", "timeout", "start_timeout", "env", "root"),
@@ -65,7 +67,8 @@ def parse_systems(raw: bytes, path: str) -> SystemsFile:
     scopes = {
         name: _scope(name, table["include"], table["exclude"]) for name, table in values["scope"].items()
     }
-    return SystemsFile(path, MappingProxyType(systems), MappingProxyType(scopes))
+    changes = tuple(values["ablate"]["changes"])
+    return SystemsFile(path, MappingProxyType(systems), MappingProxyType(scopes), changes)
 
 
 def _require_names(noun: str, names: Iterable[str]) -> None:
@@ -101,6 +104,18 @@ def _system(
         filter=values["filter"],
         final=values["final"],
         price=None if values["price"] is None else Price(**values["price"]),
+        stage=_stage(values),
+    )
+
+
+def _stage(values: SystemValues) -> SecondStage:
+    options = values["rerank_options"]
+    return SecondStage(
+        values["rerank"],
+        None if options is None else MappingProxyType(options),
+        values["depth"],
+        values["max_words"],
+        values["blend"],
     )
 
 

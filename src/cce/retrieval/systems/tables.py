@@ -51,9 +51,12 @@ RULES = {
     "filter": '"before" or "after"',
     "price": "a table of numbers such as { query = 4, pair = 1.5, ktoken = 0.02 }",
     "unit": "a text",
+    "ablate": "a table with changes",
+    "changes": 'an array of changes such as ["rerank=none", "max_words=8"]',
     "include": _PATTERNS,
     "exclude": _PATTERNS,
-    "rerank": "the name of a reranker",
+    "rerank": 'the name of a reranker, or "none"',
+    "rerank_options": "a table of the reranker's own options",
     "embedder": "the name of an embedder",
     "model": "the path of a model",
     "depth": "a number of results, 1 or more",
@@ -88,6 +91,11 @@ class SystemValues(TypedDict):
     filter: Literal["before", "after"]
     final: int | None
     price: dict[str, Any] | None
+    rerank: str | None
+    rerank_options: dict[str, Any] | None
+    depth: int | None
+    max_words: int | None
+    blend: bool | None
 
 
 class ScopeValues(TypedDict):
@@ -97,11 +105,18 @@ class ScopeValues(TypedDict):
     exclude: list[str]
 
 
+class AblateValues(TypedDict):
+    """The table `ablate`."""
+
+    changes: list[str]
+
+
 class FileValues(TypedDict):
     """The whole file but its schema."""
 
     system: dict[str, SystemValues]
     scope: dict[str, ScopeValues]
+    ablate: AblateValues
 
 
 def parse_tables(raw: bytes) -> tuple[FileValues, Mapping[str, frozenset[str]]]:
@@ -163,16 +178,26 @@ def systems_model() -> type[BaseModel]:
         filter: Literal["before", "after"] = "before"
         final: count | None = None
         price: PriceTable | None = None
+        rerank: text | None = None
+        rerank_options: dict[str, Any] | None = None
+        depth: count | None = None
+        max_words: count | None = None
+        blend: bool | None = None
 
     class ScopeTable(BaseModel):
         model_config = strict
         include: list[text] | None = None
         exclude: list[text] = []
 
+    class AblateTable(BaseModel):
+        model_config = strict
+        changes: list[text] = []
+
     class SystemsTable(BaseModel):
         model_config = strict
         system: dict[str, SystemTables] = Field(default_factory=dict)
         scope: dict[str, ScopeTable] = Field(default_factory=dict)
+        ablate: AblateTable = Field(default_factory=AblateTable)
 
     return SystemsTable
 
@@ -189,7 +214,7 @@ def _checked(table: Mapping[str, object]) -> FileValues:
 
 def _rule(steps: Sequence[int | str]) -> str:
     """A system or scope may be called as a key: only the steps below its name are looked at, if any."""
-    inner = [step for step in steps[2:] if isinstance(step, str)]
+    inner = [step for step in steps[1 if steps[:1] == ("ablate",) else 2 :] if isinstance(step, str)]
     if "price" in inner and len(inner) > 1:
         return "a number from 0"
     return next((RULES[step] for step in reversed(inner) if step in RULES), "a table")
@@ -200,7 +225,8 @@ def _known_keys(steps: Sequence[int | str]) -> list[str]:
     schema = systems_model().model_json_schema()
     if not steps:
         return ["schema", *schema["properties"]]
-    name = "PriceTable" if "price" in steps else "ScopeTable" if steps[0] == "scope" else "SystemTables"
+    inner = {"scope": "ScopeTable", "ablate": "AblateTable"}.get(str(steps[0]), "SystemTables")
+    name = "PriceTable" if "price" in steps else inner
     return [*schema["$defs"][name]["properties"]]
 
 

@@ -1,0 +1,1 @@
+"""Second stages: rerankers, the passages they score, and the order that follows."""
