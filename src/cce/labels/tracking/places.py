@@ -12,12 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from operator import eq
 
+from cce.labels.tracking.blocks import blocks
 from cce.labels.tracking.chunks import ChunksIn, ChunkTable, no_chunks
 from cce.labels.tracking.texts import PRINT_BYTES, AnchoredTexts, Lines, line_prints, name_print, pin_of_lines
-
-MAX_UNTRACED_LINES = 200
-"""Longer texts without a trace are searched in their own file only: many windows of that many lines of the
-corpus would have to be hashed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +38,6 @@ class LineTable:
         self.texts = texts
         self.chunks = ChunkTable(texts, chunks_in)
         self.has_names = chunks_in is not no_chunks
-        self._blocks_of_length: dict[int, dict[str, list[TextPlace]]] = {}
 
     @cached_property
     def _line_strip(self) -> _Strip:
@@ -84,49 +80,29 @@ class LineTable:
         """The places of `n_lines` lines of which only the pin is known.
 
         The file `own_path` is searched first. A text that it has is looked for in the others as it is; one
-        that it has not is looked for there where blocks of lines begin and end.
+        that it has not may be a block of another file.
         """
         lines = self.texts.lines(own_path) or ()
         for start in range(len(lines) - n_lines + 1):
             text = lines[start : start + n_lines]
             if pin_of_lines(text) == pin:
                 return list(self.places(line_prints(text), partial(eq, text)))
-        return self._blocks(n_lines).get(pin, []) if n_lines <= MAX_UNTRACED_LINES else []
-
-    def _blocks(self, n_lines: int) -> dict[str, list[TextPlace]]:
-        """The places of all blocks of `n_lines` lines of the corpus, by their pins."""
-        if n_lines not in self._blocks_of_length:
-            found: dict[str, list[TextPlace]] = {}
-            for path, (starts, ends) in self._borders.items():
-                lines = self.texts.lines(path) or ()
-                for start in starts:
-                    if start + n_lines in ends:
-                        pin = pin_of_lines(lines[start : start + n_lines])
-                        found.setdefault(pin, []).append(TextPlace(path, start + 1, start + n_lines))
-            self._blocks_of_length[n_lines] = found
-        return self._blocks_of_length[n_lines]
+        return self._blocks.get((n_lines, pin), [])
 
     @cached_property
-    def _borders(self) -> dict[str, tuple[list[int], frozenset[int]]]:
-        """Where blocks may begin and end in each file: 0-based, ends exclusive."""
-        return {path: _block_borders(self.texts.lines(path) or ()) for path in self.texts.paths}
+    def _blocks(self) -> dict[tuple[int, str], list[TextPlace]]:
+        """The places of all blocks of the corpus by their number of lines and their pin."""
+        found: dict[tuple[int, str], list[TextPlace]] = {}
+        for path in self.texts.paths:
+            lines = self.texts.lines(path) or ()
+            for start, end in blocks(lines):
+                place = TextPlace(path, start + 1, end)
+                found.setdefault((end - start, pin_of_lines(lines[start:end])), []).append(place)
+        return found
 
     def lines_at(self, place: TextPlace) -> Lines:
         """The lines at `place`."""
         return (self.texts.lines(place.path) or ())[place.first - 1 : place.last]
-
-
-def _block_borders(lines: Lines) -> tuple[list[int], frozenset[int]]:
-    """Starts and ends of blocks: beside a blank line, another indentation or an end of the file."""
-    indents = [-1, *(len(line) - len(line.lstrip()) if line else -1 for line in lines), -1]
-    # A line that opens a block may follow another one of its own indentation.
-    starts = [
-        n
-        for n, line in enumerate(lines)
-        if line and (indents[n] != indents[n + 1] or indents[n + 2] > indents[n + 1])
-    ]
-    ends = frozenset(n + 1 for n, line in enumerate(lines) if line and indents[n + 1] != indents[n + 2])
-    return starts, ends
 
 
 class _Strip:
