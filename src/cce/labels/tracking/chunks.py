@@ -65,7 +65,7 @@ def no_chunks(_path: str, _text: bytes) -> Sequence[NamedPlace]:
     return ()
 
 
-class ChunkTable:
+class ChunksByName:
     """The chunks of the files of a corpus by name; reads nothing before the first question."""
 
     def __init__(self, texts: AnchoredTexts, chunks_in: ChunksIn) -> None:

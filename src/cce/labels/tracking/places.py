@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from operator import eq
 
 from cce.labels.tracking.blocks import blocks
-from cce.labels.tracking.chunks import ChunksIn, ChunkTable, no_chunks
+from cce.labels.tracking.chunks import ChunksIn, ChunksByName, no_chunks
 from cce.labels.tracking.texts import PRINT_BYTES, AnchoredTexts, Lines, line_prints, name_print, pin_of_lines
 
 
@@ -36,7 +36,7 @@ class LineTable:
     def __init__(self, texts: AnchoredTexts, chunks_in: ChunksIn = no_chunks) -> None:
         """`texts` are the files to search; `chunks_in` tells what the chunks in one are called."""
         self.texts = texts
-        self.chunks = ChunkTable(texts, chunks_in)
+        self.chunks = ChunksByName(texts, chunks_in)
         self.has_names = chunks_in is not no_chunks
 
     @cached_property

@@ -29,23 +29,23 @@ _RULES: Mapping[str, Mapping[str, Rule]] = {
 }
 
 
-class Scope:
+class NameScope:
     """One segment within an outer scope; equal qualified names of a file are the same object."""
 
     __slots__ = ("inner", "outer", "segment")
 
-    def __init__(self, segment: str, outer: Scope | None) -> None:
+    def __init__(self, segment: str, outer: NameScope | None) -> None:
         """`outer` is None only for the file itself, which has no segment of its own."""
         self.segment = segment
         self.outer = outer
-        self.inner: dict[str, Scope] = {}
+        self.inner: dict[str, NameScope] = {}
 
-    def within(self, segments: tuple[str, ...]) -> Scope:
+    def within(self, segments: tuple[str, ...]) -> NameScope:
         """The scope that these segments lead to."""
         scope = self
         for segment in segments:
             if segment not in scope.inner:
-                scope.inner[segment] = Scope(segment, scope)
+                scope.inner[segment] = NameScope(segment, scope)
             scope = scope.inner[segment]
         return scope
 
@@ -72,7 +72,7 @@ class NamedChunk:
 
     __slots__ = ("_node", "end", "end_line", "kind", "same", "scope", "start", "start_line")
 
-    def __init__(self, node: Node, scope: Scope | None) -> None:
+    def __init__(self, node: Node, scope: NameScope | None) -> None:
         """The node of the chunk; `same` is counted later."""
         self.start, self.end = node.start_byte, node.end_byte
         self.start_line, self.end_line = node.start_point[0] + 1, node.end_point[0] + 1
@@ -135,7 +135,7 @@ def _walk(
     Each waiting node brings along the scope it stands in, the name that a holder gives it, and whether it
     stands in a singleton class.
     """
-    waiting: list[tuple[Node, Scope, tuple[str, ...], bool]] = [(root, Scope("", None), (), False)]
+    waiting: list[tuple[Node, NameScope, tuple[str, ...], bool]] = [(root, NameScope("", None), (), False)]
     while waiting:
         node, scope, held, is_singleton = waiting.pop()
         kind = node.type
