@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from operator import eq
 
 from cce.labels.tracking.blocks import blocks
-from cce.labels.tracking.chunks import ChunksIn, ChunksByName, no_chunks
+from cce.labels.tracking.chunks import ChunksByName, ChunksIn, no_chunks
 from cce.labels.tracking.texts import PRINT_BYTES, AnchoredTexts, Lines, line_prints, name_print, pin_of_lines
 
 
