@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cce.measurement.reports.experiment_model import ExperimentModel
 from conftest import Run
 
 pytestmark = pytest.mark.process
@@ -50,6 +51,18 @@ def test_an_ablation_has_a_row_for_the_base_and_each_change_of_the_file(run_cce:
     assert table["choice"] is None
 
 
+def test_tables_are_what_the_schema_says(run_cce: Run, folder: Path) -> None:
+    arguments = ("set.jsonl", "--systems", "systems.toml", "--json")
+    for options in (
+        ("experiment", *arguments, "--backend", "bm25,mine", "--min-effect", "0.1"),
+        ("ablate", *arguments),
+        ("sweep", *arguments, "--vary", "depth=1,2", "--min-effect", "0.1", "--tune", "easy"),
+    ):
+        done = run_cce(*options, cwd=folder)
+        table = ExperimentModel.model_validate_json(done.stdout)
+        assert table.verb == options[0]
+
+
 def test_a_sweep_marks_the_cheapest_row_and_shows_it_on_the_other_cases(run_cce: Run, folder: Path) -> None:
     arguments = ("sweep", "set.jsonl", "--systems", "systems.toml", "--vary", "depth=1,2", "--metrics", "mrr")
     # Of one equal case with the made-up one that loses everything, no limit below 1 is shown.
@@ -73,6 +86,34 @@ def test_an_experiment_is_a_table_for_a_pull_request(run_cce: Run, folder: Path)
     assert "| <code>mine</code> | 1.000 |" in table
 
 
+def test_a_policy_judges_each_row_as_the_gate_does(run_cce: Run, folder: Path) -> None:
+    policy = (
+        'schema = "cce.gate/v1"\nfixtures = "set.jsonl"\nsystems = "systems.toml"\nbackend = "{}"\n'
+        'baseline = "baseline.json"\nbaseline_backend = "bm25"\n[floor]\n"recall@1" = 0.9\n'
+    )
+    (folder / "gate.toml").write_text(policy.format("bm25"))
+    assert run_cce("gate", "gate.toml", "--accept", cwd=folder).returncode == 0
+    (folder / "one.run").write_text("one Q0 c.txt 1 2 t\ntwo Q0 a.txt 1 2 t\n")
+    (folder / "systems.toml").write_text(SYSTEMS + '[system.one]\nrun = "one.run"\n')
+    options = (
+        "--systems",
+        "systems.toml",
+        "--backend",
+        "bm25,mine,one",
+        "--metrics",
+        "mrr",
+        "--gate",
+        "gate.toml",
+    )
+    done = run_cce("experiment", "set.jsonl", *options, "--json", cwd=folder)
+    outcomes = {row["system"]: row["gate"] for row in json.loads(done.stdout)["rows"]}
+    assert outcomes["one"] == "BLOCK"
+    for name, outcome in outcomes.items():
+        (folder / "gate.toml").write_text(policy.format(name))
+        asked = run_cce("gate", "gate.toml", cwd=folder).stdout.decode()
+        assert asked.startswith(f"GATE: {outcome}\n")
+
+
 def test_one_system_is_a_table_too(run_cce: Run, folder: Path) -> None:
     done = run_cce("experiment", "set.jsonl", "--backend", "bm25", "--min-effect", "0.1", cwd=folder)
     assert done.returncode == 0
@@ -88,8 +129,9 @@ def test_one_system_is_a_table_too(run_cce: Run, folder: Path) -> None:
             ("experiment", "--metrics", "irrelevant_hits@5"),
             "error: --by irrelevant_hits@5: it has a mean only",
         ),
-        (("experiment", "--report", "html=x.html"), "error: --report html=x.html: unknown format 'html'"),
+        (("experiment", "--report", "junit=x.xml"), "error: --report junit=x.xml: unknown format 'junit'"),
         (("experiment", "--report", "text=set.jsonl"), "error: --report text=set.jsonl: "),
+        (("experiment", "--gate", "gone.toml"), "error: gone.toml: cannot read the policy"),
         (("ablate", "--base", "bm25"), "error: nothing to change: add --change KEY=VALUE"),
         (("ablate", "--base", "bm25", "--change", "depth=3"), "error: depth=3.depth: goes with a reranker"),
         (("sweep", "--base", "bm25"), "error: Missing option '--vary'"),

@@ -10,12 +10,14 @@ import pytest
 from cce.domain.case import Case, FixtureSet
 from cce.domain.costs import Costs
 from cce.domain.evidence import EvidenceOptions
+from cce.domain.experiment import Experiment
 from cce.domain.scores import BackendScore
 from cce.domain.second_stage import SecondStage
 from cce.errors import CceError, UsageError
 from cce.measurement.evidence.power import critical_t
 from cce.measurement.evidence.randomisation import exact_flip_p
 from cce.measurement.experiments import choose, experiment_rows
+from cce.report.html.experiment import cost_plot, curves, render_experiment_html
 from cce.retrieval.systems.catalogue import Catalogue
 from cce.retrieval.systems.derived import combinations, parse_change, parse_variation, with_rows
 from cce.retrieval.systems.file import parse_systems
@@ -260,3 +262,68 @@ def test_a_part_that_cannot_be_chosen_on_is_refused(tune: str, message: str) -> 
     with pytest.raises(UsageError) as caught:
         split_cases(LETTERS, tune)
     assert str(caught.value).startswith(message)
+
+
+# The page
+
+
+def page_of(verb: str, names: Sequence[str], pairs: Sequence[float], min_effect: float = 0.0) -> Experiment:
+    scores = [score(name, [0.5] * 60) for name in names]
+    prices = {name: Costs(n_pairs, 100.0) for name, n_pairs in zip(names, pairs, strict=True)}
+    options = EvidenceOptions(metrics=("mrr",), min_effect=min_effect)
+    rows = experiment_rows(options, scores, prices, "mrr", names[0])
+    choice = choose(options, scores, prices, "mrr")
+    return Experiment(
+        verb,
+        "set.jsonl",
+        "src",
+        "hash",
+        60,
+        ("mrr",),
+        "mrr",
+        names[0],
+        options,
+        rows,
+        choice,
+        notes=("a <note>",),
+    )
+
+
+def test_cost_is_drawn_from_nothing_to_the_dearest_row() -> None:
+    plot = cost_plot(page_of("experiment", ["a", "b", "c"], [0, 5, 20]))
+    assert plot.title == "MRR against scored pairs a query"
+    # 88 per cent of the width lie between the margins of 6 per cent: 6, 6 + 88 / 4 and 94.
+    assert [point.x for point in plot.points] == ["6.00%", "28.00%", "94.00%"]
+    assert {point.y for point in plot.points} == {"50.00%"}
+    assert [point.tone for point in plot.points] == ["base", "version", "version"]
+
+
+def test_a_sweep_over_numbers_has_a_curve_per_metric_and_a_line_per_rest() -> None:
+    names = ["depth=3 final=1", "depth=3 final=5", "depth=10 final=1", "depth=10 final=5"]
+    (curve,) = curves(page_of("sweep", names, [3, 3, 10, 10]))
+    assert (curve.title, curve.left, curve.right) == ("MRR by depth", "3", "10")
+    ends = [(a.title.partition(":")[0], b.title.partition(":")[0]) for a, b in curve.lines]
+    assert ends == [("depth=3 final=1", "depth=10 final=1"), ("depth=3 final=5", "depth=10 final=5")]
+
+
+@pytest.mark.parametrize(
+    ("verb", "names"),
+    [
+        ("ablate", ["depth=3", "depth=5"]),
+        ("sweep", ["rerank=none", "rerank=overlap"]),
+        ("sweep", ["depth=3"]),
+    ],
+)
+def test_other_rows_have_no_curve(verb: str, names: list[str]) -> None:
+    assert list(curves(page_of(verb, names, [1] * len(names)))) == []
+
+
+def test_the_page_marks_the_chosen_row_escapes_text_and_has_no_script() -> None:
+    page = render_experiment_html(page_of("experiment", ["<b>dear", "cheap"], [20, 3], 0.1))
+    assert page.count('<tr class="marked">') == 1
+    assert '<tr class="marked"><th scope="row" class="foreign">cheap</th>' in page
+    assert "<b>dear" not in page
+    assert "&lt;b&gt;dear" in page
+    assert "a &lt;note&gt;" in page
+    assert "<script" not in page
+    assert "default-src 'none'" in page.replace("&#39;", "'")

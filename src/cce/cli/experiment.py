@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from cce.cli.options import backends_option
+from cce.cli.paths import FILE
 from cce.cli.tables import TableChoice, table_options, write_table
 
 
@@ -17,8 +18,9 @@ from cce.cli.tables import TableChoice, table_options, write_table
     "  cce experiment eval/code.jsonl --report markdown=table.md",
 )
 @backends_option("Rows, in the order of the table")
+@click.option("--gate", type=FILE, metavar="POLICY.toml", help="A policy of this set that judges each row.")
 @table_options
-def command(choice: TableChoice, backends: str | None) -> None:
+def command(choice: TableChoice, backends: str | None, gate: str | None) -> None:
     """Measure several systems on FIXTURES, one row per system, each held against the first.
 
     A row has the means, the interval of the main metric, on how many cases it is better and worse, a p value
@@ -32,4 +34,4 @@ def command(choice: TableChoice, backends: str | None) -> None:
     if choice.baseline is not None and backends is None:
         names = tuple(dict.fromkeys((choice.baseline, *names)))
         catalogue.require(choice.baseline)
-    write_table("experiment", choice, catalogue, names)
+    write_table("experiment", choice, catalogue, names, gate=gate)

@@ -19,7 +19,8 @@ def command(name: str) -> None:
 
     NAME is `fixtures` (one line of a cce.relevance/v1 set), `report` (what cce relevance --json
     prints), `gate` (a cce.gate/v1 policy, which editors check as TOML), `systems` (a cce.systems/v1 file,
-    also TOML), `run` (one line of a cce.run/v1 file) or `tenants` (a cce.tenants/v1 file, TOML too).
+    also TOML), `run` (one line of a cce.run/v1 file), `tenants` (a cce.tenants/v1 file, TOML too) or
+    `experiment` (a table of cce experiment, ablate or sweep).
     """
     from cce.registry import unknown_name
     from cce.schemas import FORMATS, shipped_schema

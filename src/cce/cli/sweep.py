@@ -50,4 +50,4 @@ def command(choice: TableChoice, base: str | None, variations: tuple[str, ...], 
             f"--vary: {len(rows)} combinations, at most {_MAX_ROWS} are one table: try fewer values"
         )
     catalogue, names = with_rows(catalogue, name, rows)
-    write_table("sweep", choice, catalogue, names, tune)
+    write_table("sweep", choice, catalogue, names, tune=tune)

@@ -32,13 +32,14 @@ from cce.cli.report_files import (
 if TYPE_CHECKING:
     from cce.domain.evidence import EvidenceOptions
     from cce.domain.experiment import Experiment
+    from cce.domain.gate import GatePolicy
     from cce.retrieval.systems.catalogue import Catalogue
     from cce.usecases.corpora import CorpusChoice
     from cce.usecases.systems import SystemsChoice
 
 _T = TypeVar("_T")
 
-FORMATS = ("text", "json", "markdown")
+FORMATS = ("text", "json", "markdown", "html")
 DEFAULT_METRICS = "recall@1,recall@3,mrr,ndcg@5"
 _DEFAULT_BY = "mrr"
 
@@ -131,9 +132,19 @@ def table_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def write_table(
-    verb: str, choice: TableChoice, catalogue: Catalogue, names: tuple[str, ...], tune: str | None = None
+    verb: str,
+    choice: TableChoice,
+    catalogue: Catalogue,
+    names: tuple[str, ...],
+    *,
+    tune: str | None = None,
+    gate: str | None = None,
 ) -> None:
-    """Measure the rows `names` and write the table; raises CceError."""
+    """Measure the rows `names` and write the table; raises CceError.
+
+    tune  the cases to choose a row on
+    gate  the path of a policy that judges each row
+    """
     from cce.usecases.corpora import corpus_directories
     from cce.usecases.experiment import ExperimentPlan, run_experiment
     from cce.usecases.systems import input_files
@@ -149,8 +160,10 @@ def write_table(
         choice.systems,
         catalogue,
         tune,
+        None if gate is None else _policy(gate),
     )
     inputs = {"fixture set": choice.fixtures, "store": choice.corpus.store, **input_files(catalogue)}
+    inputs |= {"policy": gate}
     directories = functools.partial(corpus_directories, choice.corpus, choice.fixtures)
     require_apart(choice.files, inputs, directories)
     records = record_files(choice.systems.records, inputs, directories)
@@ -159,6 +172,12 @@ def write_table(
     renderers = _renderers()
     write_reports([(file, renderers[file.format](experiment)) for file in choice.files])
     warn_of_indexed_reports(choice.corpus.directory, choice.files, records)
+
+
+def _policy(path: str) -> GatePolicy:
+    from cce.measurement.gate.policy import read_policy  # it needs pydantic
+
+    return read_policy(path)
 
 
 def _renderers() -> Mapping[str, Callable[[Experiment], str]]:
@@ -170,4 +189,11 @@ def _renderers() -> Mapping[str, Callable[[Experiment], str]]:
         "text": render_experiment_text,
         "json": render_experiment_json,
         "markdown": render_experiment_markdown,
+        "html": _render_page,
     }
+
+
+def _render_page(experiment: Experiment) -> str:
+    from cce.report.html.experiment import render_experiment_html  # it needs a template engine
+
+    return render_experiment_html(experiment)

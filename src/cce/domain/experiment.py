@@ -19,6 +19,7 @@ class ExperimentRow(NamedTuple):
     interval     of the mean of the table's main metric
     differences  metric -> this row - the baseline, its p adjusted over all rows; empty for the baseline, and
                  without the metrics that have means only
+    outcome      what a policy says of it; None without one
     """
 
     name: str
@@ -26,6 +27,7 @@ class ExperimentRow(NamedTuple):
     interval: Interval
     differences: Mapping[str, DifferenceEvidence]
     costs: Costs
+    outcome: str | None = None
 
 
 class Choice(NamedTuple):

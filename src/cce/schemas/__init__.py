@@ -13,7 +13,7 @@ from typing import Any
 
 from cce.json_text import dump_json
 
-FORMATS = ("fixtures", "report", "gate", "systems", "run", "tenants")
+FORMATS = ("fixtures", "report", "gate", "systems", "run", "tenants", "experiment")
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -34,6 +34,7 @@ def _generate(name: str) -> dict[str, Any]:
     from cce.interchange.run_schema import run_line_schema
     from cce.measurement.fixtures.schema import fixture_line_schema
     from cce.measurement.gate.policy import policy_schema
+    from cce.measurement.reports.experiment_model import experiment_schema
     from cce.measurement.reports.model import report_schema
     from cce.retrieval.systems.tables import systems_schema
     from cce.retrieval.systems.tenants import tenants_schema
@@ -45,5 +46,6 @@ def _generate(name: str) -> dict[str, Any]:
         "systems": systems_schema,
         "run": run_line_schema,
         "tenants": tenants_schema,
+        "experiment": experiment_schema,
     }
     return generators[name]()

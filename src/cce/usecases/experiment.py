@@ -13,6 +13,7 @@ from typing import NamedTuple
 from cce.domain.case import Case, FixtureSet
 from cce.domain.evidence import EvidenceOptions
 from cce.domain.experiment import Experiment, ExperimentRow, HeldOut
+from cce.domain.gate import GatePolicy
 from cce.errors import UsageError
 from cce.measurement.experiments import choose, experiment_rows
 from cce.measurement.fixtures.reading import read_fixture_set
@@ -23,6 +24,7 @@ from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.systems.catalogue import Catalogue
 from cce.usecases.corpora import CorpusChoice, corpus_of, open_corpus
 from cce.usecases.evaluate import Measurement, Plan, all_notices, costs_of_systems, measure_systems
+from cce.usecases.gate_rows import RowGate
 from cce.usecases.systems import BUILT_IN_SYSTEMS, SystemsChoice
 
 # 2^64: a case tunes if the first eight bytes of its digest are under the share of it.
@@ -37,6 +39,7 @@ class ExperimentPlan(NamedTuple):
     baseline  one of them
     by        the main metric, one of `evidence.metrics`
     tune      a tag, or a share between 0 and 1: choose on these cases, show the choice on the others
+    gate      a policy that judges each row
     """
 
     verb: str
@@ -49,6 +52,7 @@ class ExperimentPlan(NamedTuple):
     systems: SystemsChoice = BUILT_IN_SYSTEMS
     catalogue: Catalogue = Catalogue()
     tune: str | None = None
+    gate: GatePolicy | None = None
 
 
 def run_experiment(plan: ExperimentPlan, progress: ProgressCallback) -> Experiment:
@@ -56,11 +60,16 @@ def run_experiment(plan: ExperimentPlan, progress: ProgressCallback) -> Experime
     _require_comparable(plan)
     fixtures = read_fixture_set(plan.fixtures)
     tuned, held_out = (fixtures, None) if plan.tune is None else split_cases(fixtures, plan.tune)
+    gate = None if plan.gate is None else RowGate(plan.gate, plan.fixtures)
     corpus = corpus_of(plan.corpus, fixtures)
     indexed = open_corpus(plan.corpus, corpus, progress)
-    measurement = _measure(plan, plan.names, tuned, indexed, progress)
+    evidence = plan.evidence if gate is None else gate.with_own_metrics(plan.evidence)
+    measurement = _measure(plan._replace(evidence=evidence), plan.names, tuned, indexed, progress)
     costs = measurement.costs
     rows = experiment_rows(plan.evidence, measurement.scores, costs, plan.by, plan.baseline)
+    if gate is not None:
+        outcomes = gate.outcomes(measurement, indexed)
+        rows = tuple(row._replace(outcome=outcomes[row.name].value) for row in rows)
     choice = choose(plan.evidence, measurement.scores, costs, plan.by)
     experiment = Experiment(
         plan.verb,

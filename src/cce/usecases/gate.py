@@ -100,7 +100,7 @@ class GateRun:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sources:
+class GateSources:
     """What was read; `saved` is the baseline, None for one that is accepted for the first time."""
 
     fixtures: FixtureSet
@@ -120,12 +120,12 @@ class _Sources:
 
 def run_gate(plan: GatePlan, progress: ProgressCallback) -> GateRun:
     """Carry out `plan`; raises CceError if it cannot be measured or makes no sense."""
-    sources = _read_sources(plan)
+    sources = read_sources(plan)
     fixtures = sources.fixtures
     measuring = _measuring_plan(plan, sources)
     indexed = open_corpus(measuring.corpus, corpus_of(measuring.corpus, fixtures), progress)
     measurement = measure_systems(measuring, fixtures, indexed.index, progress)
-    gate, pair = _judge(plan, sources, measurement, indexed)
+    gate, pair = judge_measured(plan, sources, measurement, indexed)
     cases = (
         drill_into(
             fixtures,
@@ -153,7 +153,8 @@ def run_gate(plan: GatePlan, progress: ProgressCallback) -> GateRun:
     )
 
 
-def _read_sources(plan: GatePlan) -> _Sources:
+def read_sources(plan: GatePlan) -> GateSources:
+    """The set, the baseline and the systems that a policy names; raises CceError for any that will not do."""
     policy = plan.policy
     catalogue = open_catalogue(systems_of_policy(policy, plan.systems))
     _require_backend(policy, catalogue, "backend", policy.backend)
@@ -168,7 +169,7 @@ def _read_sources(plan: GatePlan) -> _Sources:
         require_figures(saved, policy.baseline_backend, weighed_metrics(policy))
         require_known(policy, fixtures, score_in(saved, policy.baseline_backend).ids)
     fixtures = _with_critical(fixtures, policy.critical)
-    return _Sources(fixtures, hashlib.sha256(raw).hexdigest(), saved, catalogue)
+    return GateSources(fixtures, hashlib.sha256(raw).hexdigest(), saved, catalogue)
 
 
 def _baseline_to_replace(policy: GatePolicy) -> SavedReport | None:
@@ -219,7 +220,7 @@ def _with_critical(fixtures: FixtureSet, ids: Collection[str]) -> FixtureSet:
     return fixtures._replace(cases=tuple(cases))
 
 
-def _measuring_plan(plan: GatePlan, sources: _Sources) -> Plan:
+def _measuring_plan(plan: GatePlan, sources: GateSources) -> Plan:
     policy = plan.policy
     metrics = named_metrics(policy)
     return Plan(
@@ -233,7 +234,7 @@ def _measuring_plan(plan: GatePlan, sources: _Sources) -> Plan:
     )
 
 
-def _backends(plan: GatePlan, sources: _Sources) -> tuple[str, ...]:
+def _backends(plan: GatePlan, sources: GateSources) -> tuple[str, ...]:
     """The candidate first; a new baseline keeps every backend of the old one, measured again."""
     policy = plan.policy
     if not plan.is_accepting:
@@ -250,9 +251,10 @@ def _require_backend(policy: GatePolicy, catalogue: Catalogue, key: str, name: s
         raise PolicyError(f"{on_one_line(policy.path)}: {key}: {fault}")
 
 
-def _judge(
-    plan: GatePlan, sources: _Sources, measurement: Measurement, indexed: IndexedCorpus
+def judge_measured(
+    plan: GatePlan, sources: GateSources, measurement: Measurement, indexed: IndexedCorpus
 ) -> tuple[GateReport, BaselinePair]:
+    """What the policy says of its candidate, which `measurement` has a score of, and the pair compared."""
     policy, fixtures = plan.policy, sources.fixtures
     place = beside(policy, policy.baseline)
     measured = {score.backend: score for score in measurement.scores}
@@ -298,7 +300,7 @@ def _of_systems(measurement: Measurement) -> Iterator[Reason]:
         yield Reason(Level.REVIEW, Rule.OTHER_CORPUS, text)
 
 
-def _labels_then(plan: GatePlan, sources: _Sources) -> Labels | None:
+def _labels_then(plan: GatePlan, sources: GateSources) -> Labels | None:
     """What the baseline's cases were labelled with; one that is accepted now has the labels of now."""
     if plan.is_accepting:
         return labels_of(sources.fixtures)
@@ -306,7 +308,7 @@ def _labels_then(plan: GatePlan, sources: _Sources) -> Labels | None:
 
 
 def _acceptance(
-    sources: _Sources, policy: GatePolicy, old: BackendScore | None, new: BackendScore
+    sources: GateSources, policy: GatePolicy, old: BackendScore | None, new: BackendScore
 ) -> Acceptance:
     labels = None if sources.saved is None else sources.saved.labels
     changed = () if labels is None else changed_labels(sources.fixtures, labels)
@@ -356,7 +358,9 @@ def _weigh_firm(evidence: Evidence, pair: BaselinePair, doubt: DoubtfulLabels) -
     return gather_evidence(evidence.options, sides, sides)
 
 
-def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, indexed: IndexedCorpus) -> Iterator[str]:
+def _notices(
+    plan: GatePlan, sources: GateSources, pair: BaselinePair, indexed: IndexedCorpus
+) -> Iterator[str]:
     yield from narrow_drops(plan.policy, sources.fixtures, pair)
     if plan.is_accepting or sources.saved is None:
         return
@@ -387,7 +391,7 @@ def _notices(plan: GatePlan, sources: _Sources, pair: BaselinePair, indexed: Ind
         yield f"{place}: was measured with {', '.join(others)}: a difference may come from that"
 
 
-def _made_by(policy: GatePolicy, sources: _Sources, indexed: IndexedCorpus) -> MadeBy:
+def _made_by(policy: GatePolicy, sources: GateSources, indexed: IndexedCorpus) -> MadeBy:
     catalogue, name = sources.catalogue, policy.backend
     # A backend by its name alone has no table.
     table = described(catalogue.resolve(name).table) if catalogue.is_described(name) else {}
@@ -395,7 +399,7 @@ def _made_by(policy: GatePolicy, sources: _Sources, indexed: IndexedCorpus) -> M
 
 
 def _baseline_bytes(
-    gate: GateReport, sources: _Sources, measurement: Measurement, indexed: IndexedCorpus
+    gate: GateReport, sources: GateSources, measurement: Measurement, indexed: IndexedCorpus
 ) -> bytes:
     """A v2 report of all that was measured; it keeps the order of the old one, so a diff is short."""
     by_name = {score.backend: score for score in measurement.scores}

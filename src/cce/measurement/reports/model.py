@@ -21,11 +21,13 @@ Count = Annotated[int, Field(ge=0)]
 Positive = Annotated[int, Field(ge=1)]
 
 
-class _Model(BaseModel):
+class StrictModel(BaseModel):
+    """A part of a report: its keys are these and no others."""
+
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
-class Tokens(_Model):
+class Tokens(StrictModel):
     """Token spans of one case."""
 
     iou: ScoreText
@@ -39,7 +41,7 @@ class TokenMeans(Tokens):
     queries: Positive
 
 
-class QueryRow(_Model):
+class QueryRow(StrictModel):
     """One case on one backend."""
 
     f1: ScoreText
@@ -52,7 +54,7 @@ class QueryRow(_Model):
     tokens: Tokens | None = Field(default=None, description="Only if the case is ranged.")
 
 
-class BackendRow(_Model):
+class BackendRow(StrictModel):
     """Means of one backend, and its cases in the order of the set."""
 
     backend: str
@@ -64,7 +66,7 @@ class BackendRow(_Model):
     tokens: TokenMeans | None = Field(default=None, description="Only if a case is ranged.")
 
 
-class TTest(_Model):
+class TTest(StrictModel):
     """A paired t-test on the deltas of one metric."""
 
     ci95_high: SignedText | None
@@ -75,7 +77,7 @@ class TTest(_Model):
     t: SignedText | None
 
 
-class TTests(_Model):
+class TTests(StrictModel):
     """One test a metric."""
 
     f1: TTest
@@ -84,7 +86,7 @@ class TTests(_Model):
     recall: TTest
 
 
-class Compare(_Model):
+class Compare(StrictModel):
     """Backend b against backend a; deltas are b - a."""
 
     a: str
@@ -92,7 +94,7 @@ class Compare(_Model):
     metrics: TTests
 
 
-class MeanRow(_Model):
+class MeanRow(StrictModel):
     """A mean and its bootstrap interval; null where no case has the metric."""
 
     ci95_high: FigureText | None
@@ -101,14 +103,14 @@ class MeanRow(_Model):
     n: Count
 
 
-class BackendEvidenceRow(_Model):
+class BackendEvidenceRow(StrictModel):
     """Intervals of one backend by metric."""
 
     backend: str
     metrics: dict[str, MeanRow]
 
 
-class DifferenceRow(_Model):
+class DifferenceRow(StrictModel):
     """How sure one difference is."""
 
     attainable_p: ScoreText
@@ -129,7 +131,7 @@ class DifferenceRow(_Model):
     worse: list[str]
 
 
-class CompareEvidence(_Model):
+class CompareEvidence(StrictModel):
     """Differences by metric; deltas are b - a."""
 
     a: str
@@ -137,14 +139,14 @@ class CompareEvidence(_Model):
     metrics: dict[str, DifferenceRow]
 
 
-class SliceBackend(_Model):
+class SliceBackend(StrictModel):
     """Means of one backend over a slice."""
 
     backend: str
     metrics: dict[str, FigureText | None]
 
 
-class SliceDifferenceRow(_Model):
+class SliceDifferenceRow(StrictModel):
     """A difference over a slice; it describes and decides nothing."""
 
     better: Count
@@ -154,7 +156,7 @@ class SliceDifferenceRow(_Model):
     worse: Count
 
 
-class Slice(_Model):
+class Slice(StrictModel):
     """The cases of one tag."""
 
     backends: list[SliceBackend]
@@ -163,7 +165,7 @@ class Slice(_Model):
     tag: str
 
 
-class EvidencePart(_Model):
+class EvidencePart(StrictModel):
     """What --evidence adds."""
 
     alpha: FigureText
@@ -176,7 +178,7 @@ class EvidencePart(_Model):
     slices: list[Slice] | None = Field(default=None, description="Only if a case has tags.")
 
 
-class LabelRow(_Model):
+class LabelRow(StrictModel):
     """What a case was labelled with; the digest is over its query, k and anchors."""
 
     critical: bool
@@ -184,7 +186,7 @@ class LabelRow(_Model):
     tags: list[str]
 
 
-class MadeByRow(_Model):
+class MadeByRow(StrictModel):
     """What a baseline was measured with; `system` is the table of the candidate."""
 
     cce: str
@@ -193,7 +195,7 @@ class MadeByRow(_Model):
     system: dict[str, Any]
 
 
-class Saved(_Model):
+class Saved(StrictModel):
     """What cce compare adds: the reports, and how many cases only some of them have."""
 
     left_out: Count
@@ -201,7 +203,7 @@ class Saved(_Model):
     old: str
 
 
-class ComparisonRow(_Model):
+class ComparisonRow(StrictModel):
     """One of several saved reports against the first: what moved from that one to `report`."""
 
     compare: Compare
@@ -209,7 +211,7 @@ class ComparisonRow(_Model):
     report: str
 
 
-class ReportModel(_Model):
+class ReportModel(StrictModel):
     """A report of cce relevance or cce compare. Scores are strings with six decimals."""
 
     backends: list[BackendRow]
@@ -236,9 +238,14 @@ class ReportModel(_Model):
 
 def report_schema() -> dict[str, Any]:
     """The JSON Schema of a report, open to keys that later versions add."""
-    schema = ReportModel.model_json_schema()
-    for model in (schema, *schema["$defs"].values()):
-        model.pop("additionalProperties", None)
-        for field in model.get("properties", {}).values():
+    return open_schema(ReportModel) | {"title": f"A report ({SCHEMA})"}
+
+
+def open_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON Schema of `model`, which refuses unknown keys, for readers that do not."""
+    schema = model.model_json_schema()
+    for part in (schema, *schema["$defs"].values()):
+        part.pop("additionalProperties", None)
+        for field in part.get("properties", {}).values():
             field.pop("title", None)
-    return schema | {"title": f"A report ({SCHEMA})"}
+    return schema

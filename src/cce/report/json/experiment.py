@@ -44,6 +44,7 @@ def _row(row: ExperimentRow) -> Json:
         "interval": _interval(row.interval),
         "compare": {metric: difference_record(found) for metric, found in row.differences.items()},
         "costs": _costs(row.costs),
+        **({} if row.outcome is None else {"gate": row.outcome}),
     }
 
 

@@ -40,13 +40,13 @@ def experiment_cells(experiment: Experiment) -> ExperimentCells:
         "pairs",
         "tokens",
         *(("est.",) if has_price else ()),
+        *(("gate",) if any(row.outcome is not None for row in experiment.rows) else ()),
     )
-    return ExperimentCells(
-        header, tuple(_cells(row, experiment, has_price) for row in experiment.rows), chosen
-    )
+    rows = (_cells(row, experiment, has_price=has_price) for row in experiment.rows)
+    return ExperimentCells(header, tuple(rows), chosen)
 
 
-def _cells(row: ExperimentRow, experiment: Experiment, has_price: bool) -> tuple[str, ...]:
+def _cells(row: ExperimentRow, experiment: Experiment, *, has_price: bool) -> tuple[str, ...]:
     found = row.differences.get(experiment.by)
     change = ("", "", "", "")
     if found is not None:
@@ -59,6 +59,7 @@ def _cells(row: ExperimentRow, experiment: Experiment, has_price: bool) -> tuple
         bounds(row.interval.ci95_low, row.interval.ci95_high),
         *change,
         *map(unsigned, costs),
+        *(() if row.outcome is None else (row.outcome,)),
     )
 
 
