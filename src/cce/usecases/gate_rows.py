@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from cce.domain.evidence import EvidenceOptions
 from cce.domain.gate import GateOutcome, GatePolicy
-from cce.errors import PolicyError, UsageError
+from cce.errors import UsageError
+from cce.measurement.gate.policy_tables import PolicyError
 from cce.measurement.gate.rules import named_metrics
 from cce.quoting import on_one_line, quoted
 from cce.retrieval.indexing.directory import IndexedCorpus
