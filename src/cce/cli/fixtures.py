@@ -133,17 +133,28 @@ def pin(
 @click.argument("fixtures", type=FILE, metavar="SET")
 @directory_option()
 @WRITE
+@click.option(
+    "--similar",
+    type=click.FloatRange(0, 1),
+    metavar="R",
+    help="Follow edited texts too, if at least this share of lines is the same.",
+)
+@click.option("--ask", is_flag=True, help="Show each edited text beside the old one and ask.")
 @redact_option
 @with_corpus
-def reanchor(fixtures: str, write: bool, corpus: CorpusChoice) -> None:
+def reanchor(fixtures: str, write: bool, similar: float | None, ask: bool, corpus: CorpusChoice) -> None:
     """Find where the text of each stale pin of SET went.
 
-    Anchors whose text moved, unchanged, are rewritten. Where it changed as well, or where two places
-    look the same, the anchor is only listed. Without --write a diff is printed and nothing changes.
+    Anchors whose text moved, unchanged, are rewritten. Where it changed as well, the function or class of
+    the same name is listed; --similar 0.8 rewrites those anchors too, and --ask asks about each, also
+    where two places look the same. Without --write a diff is printed and nothing changes.
     """
+    from cce.cli.asking import asking
+    from cce.labels.edited import at_least, never
     from cce.usecases.reanchor import ReanchorPlan, run_reanchor
 
-    run = run_reanchor(ReanchorPlan(fixtures, corpus, write))
+    accepts = never if similar is None else at_least(similar)
+    run = run_reanchor(ReanchorPlan(fixtures, corpus, write, asking(accepts) if ask else accepts))
     for notice in run.notices:
         warn(notice)
     lines = [f"{on_one_line(fixtures)}:{move.case.line}: {move}" for move in run.moves]

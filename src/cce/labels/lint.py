@@ -19,6 +19,7 @@ from cce.labels.giveaways import N_WORDS, QuotedAnswers, SearchedIndex, quoted_f
 from cce.labels.misses import Misses
 from cce.labels.reanchor import find_moves
 from cce.labels.sensitivity import sensitivity
+from cce.labels.tracking.chunks import ChunksIn, no_chunks
 from cce.labels.tracking.places import LineTable
 from cce.labels.tracking.texts import AnchoredTexts, Texts
 from cce.labels.tracking.tracker import Tracker
@@ -49,12 +50,12 @@ class Indexed(Protocol):
 class Linter:
     """Checks one case after another against one index."""
 
-    def __init__(self, path: str, indexed: Indexed, texts: Texts) -> None:
-        """`path` is the set's, for messages; `texts` are the files that are indexed."""
+    def __init__(self, path: str, indexed: Indexed, texts: Texts, chunks_in: ChunksIn) -> None:
+        """`path` is the set's, for messages; `texts` are the files that are indexed, `chunks_in` names."""
         self._path = path
         self._has_files = indexed.is_directory
         self._chunks = AnchoredChunks(indexed.index.chunks)
-        self._table = LineTable(AnchoredTexts(texts))
+        self._table = LineTable(AnchoredTexts(texts), chunks_in)
         self._tracker = Tracker(self._table)
         self._misses = Misses(self._chunks, self._table.texts, indexed.why_absent)
         self._quoted_answers = QuotedAnswers(indexed.index)
@@ -187,13 +188,15 @@ def lint_set(
     indexed: Indexed,
     texts: Texts,
     saved: SavedReport | None,
+    chunks_in: ChunksIn = no_chunks,
 ) -> Lint:
     """All findings about the set `path`; its entries are read one by one.
 
     texts  the files that are indexed
     saved  a report of the set
+    chunks_in  what names the chunks of a file
     """
-    linter = Linter(path, indexed, texts)
+    linter = Linter(path, indexed, texts, chunks_in)
     findings: list[Finding] = []
     for line, entry in entries:
         if isinstance(entry, Case):

@@ -12,6 +12,7 @@ from cce.measurement.fixtures.line import Draft, Entry, Header
 from cce.measurement.fixtures.notices import draft_notices
 from cce.measurement.fixtures.reading import stream_entries
 from cce.measurement.reports.reading import read_saved_report
+from cce.retrieval.chunking.naming import named_chunks
 from cce.retrieval.indexing.directory import ProgressCallback
 from cce.usecases.corpora import (
     CorpusChoice,
@@ -45,7 +46,7 @@ def run_lint(plan: LintPlan, progress: ProgressCallback) -> LintRun:
     indexed = open_corpus(plan.corpus, corpus_of(plan.corpus, header), progress)
     drafts: list[str] = []
     entries = _without_drafts(stream_entries(plan.fixtures), drafts)
-    found = lint_set(plan.fixtures, entries, indexed, indexed_texts(indexed), saved)
+    found = lint_set(plan.fixtures, entries, indexed, indexed_texts(indexed), saved, named_chunks)
     read = {plan.fixtures: "fixture set"}
     if plan.report is not None:
         read[plan.report] = "report"

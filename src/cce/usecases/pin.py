@@ -9,6 +9,7 @@ from cce.labels.revision import Revision
 from cce.labels.tracking.places import LineTable
 from cce.measurement.fixtures.notices import draft_notices
 from cce.measurement.fixtures.reading import parse_fixture_set
+from cce.retrieval.chunking.naming import named_chunks
 from cce.usecases.corpora import CorpusChoice, labelled_texts
 
 
@@ -36,7 +37,7 @@ def run_pin(plan: PinPlan) -> PinRun:
     fixtures = parse_fixture_set(revision.raw, plan.fixtures)
     texts, notices = labelled_texts(plan.corpus, fixtures)
     pinning = pin_set(
-        fixtures, revision, LineTable(texts), is_renewal=plan.is_renewal, only_ids=plan.only_ids
+        fixtures, revision, LineTable(texts, named_chunks), is_renewal=plan.is_renewal, only_ids=plan.only_ids
     )
     if plan.is_writing:
         revision.write()

@@ -9,15 +9,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from operator import eq
 
+from cce.labels.tracking.blocks import blocks
+from cce.labels.tracking.chunks import ChunksByName, ChunksIn, no_chunks
 from cce.labels.tracking.texts import PRINT_BYTES, AnchoredTexts, Lines, line_prints, name_print, pin_of_lines
-
-MAX_UNTRACED_LINES = 200
-"""Longer texts without a trace are searched in their own file only: every window of that many lines of the
-corpus would have to be hashed."""
-
-_PIN_BYTES = 8  # 16 hex digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +33,11 @@ IsText = Callable[[Lines], bool]
 class LineTable:
     """All lines of a corpus by their prints; reads nothing before the first search."""
 
-    def __init__(self, texts: AnchoredTexts) -> None:
-        """`texts` are the files to search."""
+    def __init__(self, texts: AnchoredTexts, chunks_in: ChunksIn = no_chunks) -> None:
+        """`texts` are the files to search; `chunks_in` tells what the chunks in one are called."""
         self.texts = texts
-        self._windows: dict[tuple[int, tuple[str, ...]], _Strip] = {}
+        self.chunks = ChunksByName(texts, chunks_in)
+        self.has_names = chunks_in is not no_chunks
 
     @cached_property
     def _line_strip(self) -> _Strip:
@@ -79,21 +77,28 @@ class LineTable:
                 yield place
 
     def places_of_pin(self, pin: str, n_lines: int, own_path: str) -> list[TextPlace]:
-        """The places of `n_lines` lines of which only the pin is known."""
-        is_short = n_lines <= MAX_UNTRACED_LINES
-        key = (n_lines, self.texts.paths if is_short else (own_path,))
-        if key not in self._windows:
-            windows = ((path, self._window_pins(path, n_lines)) for path in key[1])
-            self._windows[key] = _Strip(windows, _PIN_BYTES)
-        return [
-            TextPlace(path, start + 1, start + n_lines)
-            for path, start, _ in self._windows[key].find(bytes.fromhex(pin))
-        ]
+        """The places of `n_lines` lines of which only the pin is known.
 
-    def _window_pins(self, path: str, n_lines: int) -> bytes:
-        lines = self.texts.lines(path) or ()
-        starts = range(len(lines) - n_lines + 1)
-        return bytes.fromhex("".join(pin_of_lines(lines[start : start + n_lines]) for start in starts))
+        The file `own_path` is searched first. A text that it has is looked for in the others as it is; one
+        that it has not may be a block of another file.
+        """
+        lines = self.texts.lines(own_path) or ()
+        for start in range(len(lines) - n_lines + 1):
+            text = lines[start : start + n_lines]
+            if pin_of_lines(text) == pin:
+                return list(self.places(line_prints(text), partial(eq, text)))
+        return self._blocks.get((n_lines, pin), [])
+
+    @cached_property
+    def _blocks(self) -> dict[tuple[int, str], list[TextPlace]]:
+        """The places of all blocks of the corpus by their number of lines and their pin."""
+        found: dict[tuple[int, str], list[TextPlace]] = {}
+        for path in self.texts.paths:
+            lines = self.texts.lines(path) or ()
+            for start, end in blocks(lines):
+                place = TextPlace(path, start + 1, end)
+                found.setdefault((end - start, pin_of_lines(lines[start:end])), []).append(place)
+        return found
 
     def lines_at(self, place: TextPlace) -> Lines:
         """The lines at `place`."""

@@ -78,6 +78,17 @@ class Likenesses:
         ]
 
 
+def likeness(old: bytes, new: bytes) -> float:
+    """The ratio of two texts by their line prints, in [0, 1]."""
+    matcher = SequenceMatcher(None, _unpacked(old), _unpacked(new), autojunk=len(old) > _AUTOJUNK_LINES)
+    return matcher.ratio()
+
+
+def closest_lines(old: bytes, new: bytes) -> tuple[float, int, int] | None:
+    """As `closest_stretch`, of line prints."""
+    return closest_stretch(_unpacked(old), _unpacked(new))
+
+
 def closest_stretch(old: Prints, new: Prints) -> tuple[float, int, int] | None:
     """(ratio, start, end) of the stretch `new[start:end]` most similar to `old`; None without one."""
     best: tuple[float, int, int] | None = None

@@ -47,6 +47,10 @@ class AnchoredTexts:
         self._files: dict[str, _FileText | None] = {}
         self._pins: dict[tuple[str, LineRange | None], tuple[str, ...]] = {}
 
+    def text(self, path: str) -> bytes | None:
+        """The scrubbed text of a file, read anew: few ask for more than its lines."""
+        return self._texts.text(path)
+
     def lines(self, path: str) -> Lines | None:
         """The lines of the file without trailing white space; None if the corpus has no such file."""
         file = self._file(path)

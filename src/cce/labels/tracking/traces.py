@@ -11,17 +11,23 @@ the same text). So a case keeps `traces` beside `pins`, by anchor:
               difference on each side; only if there are any
     between   true if there were more than MAX_TWINS: then only twins between the same two lines count;
               an empty `twins` means that even these were too many
+    name      the qualified name of the chunk that the text is or lies in, outermost segment first
+    kind      the kind of that chunk
+    whole     whether the text is all of it
+    same      how many chunks of that kind and name the file had
+    head      true if the text begins with the decorators, attributes or comments above the chunk
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
 from cce.domain.anchor import Anchor, LineRange
 from cce.errors import FixtureError
+from cce.labels.tracking.chunks import ChunkName
 from cce.labels.tracking.places import IsText, LineTable, TextPlace
 from cce.labels.tracking.surroundings import Sides, Twin, decoded_twin, sides_of, stands_between, twin_at
 from cce.labels.tracking.texts import PRINT_BYTES, Lines, line_prints, pin_of_lines
@@ -42,6 +48,7 @@ class Trace:
     n_lines_of_file: int = 0
     twins: tuple[Twin, ...] | None = None
     is_between: bool = False
+    name: ChunkName | None = None
 
     def as_json(self) -> dict[str, object]:
         """The trace as a set keeps it; default values are left out."""
@@ -56,6 +63,8 @@ class Trace:
             fields["twins"] = [twin.encoded() for twin in self.twins]
         if self.is_between:
             fields["between"] = True
+        if self.name is not None:
+            fields |= _name_fields(self.name)
         return fields
 
 
@@ -76,11 +85,33 @@ def _parse_trace(anchor: str, fields: Any) -> Trace:
             int(fields.get("file", 0)),
             None if twins is None else tuple(map(decoded_twin, twins)),
             fields.get("between") is True,
+            _parse_name(fields),
         )
-    except (AttributeError, TypeError, ValueError) as exc:
+    except (AttributeError, KeyError, TypeError, ValueError) as exc:
         raise FixtureError(
             f"traces has no trace for {anchor!r}, remove it from traces and from pins and pin the set again"
         ) from exc
+
+
+def _name_fields(name: ChunkName) -> dict[str, object]:
+    fields: dict[str, object] = {
+        "name": list(name.segments),
+        "kind": name.kind,
+        "whole": name.is_whole,
+        "same": name.same,
+    }
+    return {**fields, "head": True} if name.has_head else fields
+
+
+def _parse_name(fields: Any) -> ChunkName | None:
+    """The name in a trace; None in traces of older versions, and of texts in no chunk with a name."""
+    segments = fields.get("name")
+    if segments is None:
+        return None
+    if not segments or not isinstance(segments, list) or not all(isinstance(each, str) for each in segments):
+        raise ValueError
+    same, has_head = int(fields["same"]), fields.get("head") is True
+    return ChunkName(tuple(segments), str(fields["kind"]), fields["whole"] is True, same, has_head)
 
 
 def trace_of(table: LineTable, anchor: Anchor) -> Trace | None:
@@ -92,7 +123,10 @@ def trace_of(table: LineTable, anchor: Anchor) -> Trace | None:
     lines = table.texts.lines(anchor.path) or ()
     if anchor.lines.first > len(lines):
         return None
-    return _range_trace(table, anchor.path, lines, anchor.lines)
+    name = table.chunks.name_at(
+        anchor.path, LineRange(anchor.lines.first, min(anchor.lines.last, len(lines)))
+    )
+    return replace(_range_trace(table, anchor.path, lines, anchor.lines), name=name)
 
 
 def _range_trace(table: LineTable, path: str, lines: Lines, span: LineRange) -> Trace:

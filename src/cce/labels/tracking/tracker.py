@@ -12,9 +12,11 @@ from enum import Enum
 
 from cce.domain.anchor import Anchor, LineRange, parse_anchor
 from cce.errors import AnchorError
-from cce.labels.tracking.places import LineTable
+from cce.labels.tracking.chunks import ChunkName, NamedPlace, span_of
+from cce.labels.tracking.places import LineTable, TextPlace
 from cce.labels.tracking.recognition import only, recognised
 from cce.labels.tracking.similarity import Likenesses
+from cce.labels.tracking.successors import Successor, is_whole_chunk, snapped, successors
 from cce.labels.tracking.traces import Trace, is_pinned
 from cce.quoting import quoted
 
@@ -37,6 +39,8 @@ class Whereabouts:
     anchor      MOVED: the anchor of its new place, None if no anchor can name that file
                 CHANGED: the anchor of the most similar text, with its `ratio`; None if there is none
     candidates  AMBIGUOUS: the anchors of the first few of `n_places` possible places
+    is_edited   AMBIGUOUS: the places have the name of the text, but not the text
+    is_listed_only  CHANGED: what is there has the name and is of another kind, so it is never written
     """
 
     fate: TextFate
@@ -44,6 +48,8 @@ class Whereabouts:
     ratio: float | None = None
     candidates: tuple[str, ...] = ()
     n_places: int = 0
+    is_edited: bool = False
+    is_listed_only: bool = False
 
     def __str__(self) -> str:
         """The predicate of a message whose subject is the anchor."""
@@ -52,8 +58,12 @@ class Whereabouts:
                 return "its text moved to a file that no anchor can name"
             case TextFate.MOVED:
                 return f"its text moved to {quoted(self.anchor or '')}"
+            case TextFate.AMBIGUOUS if self.is_edited:
+                return f"its text changed, and {self._doubt()}"
             case TextFate.AMBIGUOUS:
                 return f"its text is gone, and {self._doubt()}"
+            case TextFate.CHANGED if self.is_listed_only:
+                return f"its text changed, {quoted(self.anchor or '')} has its name but is of another kind"
             case TextFate.CHANGED if self.anchor is not None:
                 return f"its text changed, {quoted(self.anchor)} is similar ({self.ratio:.2f})"
             case TextFate.CHANGED:
@@ -64,6 +74,8 @@ class Whereabouts:
         shown = ", ".join(map(quoted, self.candidates)) + (
             ", …" if self.n_places > len(self.candidates) else ""
         )
+        if self.is_edited:
+            return f"{self.n_places} places have its name ({shown}), choose one by hand"
         if self.n_places == 1:
             return f"the same text at {shown} may be a twin of it, decide by hand"
         return f"the same text in {self.n_places} places cannot be told apart ({shown}), choose one by hand"
@@ -101,6 +113,8 @@ class Tracker:
         self, anchor: Anchor, span: LineRange, pin: str, trace: Trace | None
     ) -> Whereabouts:
         own_path, prints = anchor.path or "", trace.lines if trace else None
+        if trace is not None and trace.name is not None:
+            return self._named_whereabouts(anchor, pin, trace, trace.name)
         if prints:
             places = list(self._table.places(prints, is_pinned(pin)))
         else:
@@ -112,6 +126,47 @@ class Tracker:
             return _in_doubt(anchor, [(place.path, LineRange(place.first, place.last)) for place in places])
         return self._most_similar(anchor, prints)
 
+    def _named_whereabouts(self, anchor: Anchor, pin: str, trace: Trace, name: ChunkName) -> Whereabouts:
+        """By the rules for texts whose chunk has a name: an equal text must have that name too."""
+        own_path = anchor.path or ""
+        places = list(self._table.places(trace.lines, is_pinned(pin))) if trace.lines else []
+        named = self._table.chunks.named(own_path, name)
+        within = [place for place in places if place.path == own_path and _is_within(place, named, name)]
+        is_sole = len(named) == 1 and name.same == 1 and (name.is_whole or trace.twins is None)
+        chosen = within[0] if is_sole and len(within) == 1 else None
+        if chosen is None and places:
+            chosen = recognised(self._table, places, own_path, trace)
+            if chosen is not None and not self._may_be(chosen, within, named, name):
+                chosen = None
+        if chosen is not None:
+            return _moved(anchor, chosen.path, LineRange(chosen.first, chosen.last))
+        if within:
+            return _in_doubt(anchor, [(place.path, LineRange(place.first, place.last)) for place in within])
+        return self._edited(anchor, trace, name)
+
+    def _may_be(
+        self, place: TextPlace, within: Sequence[TextPlace], named: Sequence[NamedPlace], name: ChunkName
+    ) -> bool:
+        """Whether an equal text may be the labelled one: not while its name stands elsewhere in its file."""
+        if named:
+            return place in within
+        return not name.is_whole or is_whole_chunk(self._table, place, name)
+
+    def _edited(self, anchor: Anchor, trace: Trace, name: ChunkName) -> Whereabouts:
+        found = successors(self._table, anchor.path or "", name, trace.lines)
+        if len(found) > 1:
+            texts = [_spelled(anchor, successor) for successor in found]
+            shown = tuple(text for text in texts if text is not None)[:_N_SHOWN]
+            return Whereabouts(TextFate.AMBIGUOUS, candidates=shown, n_places=len(found), is_edited=True)
+        if found:
+            text, (_, ratio, is_listed_only) = _spelled(anchor, found[0]), found[0]
+            return Whereabouts(TextFate.CHANGED, text, ratio, is_listed_only=is_listed_only)
+        best = self._likenesses.best(trace.lines, anchor.path or "") if trace.lines else None
+        if best is None:
+            return Whereabouts(TextFate.VANISHED)
+        place = snapped(self._table, best.place, name) if name.is_whole else best.place
+        return Whereabouts(TextFate.CHANGED, _spelled(anchor, Successor(place, best.ratio)), best.ratio)
+
     def _most_similar(self, anchor: Anchor, prints: bytes | None) -> Whereabouts:
         path = anchor.path or ""
         likeness = self._likenesses.best(prints, path) if prints else None
@@ -121,6 +176,18 @@ class Tracker:
             return Whereabouts(TextFate.CHANGED, text, likeness.ratio)
         is_there = prints is None and self._table.texts.pin(path, anchor.lines) is not None
         return Whereabouts(TextFate.CHANGED if is_there else TextFate.VANISHED)
+
+
+def _is_within(place: TextPlace, named: Sequence[NamedPlace], name: ChunkName) -> bool:
+    """Whether a place is one of these chunks, or for a text that was only a part lies in one."""
+    if name.is_whole:
+        return any(span_of(chunk, name) == (place.first, place.last) for chunk in named)
+    return any(chunk.start_line <= place.first and place.last <= chunk.end_line for chunk in named)
+
+
+def _spelled(anchor: Anchor, successor: Successor) -> str | None:
+    place = successor.place
+    return respelled(anchor, place.path, LineRange(place.first, place.last))
 
 
 def _moved(anchor: Anchor, path: str, span: LineRange | None) -> Whereabouts:
