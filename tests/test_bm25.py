@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cce.domain.query import Query
 from cce.domain.ranking import Ranking
+from cce.errors import UsageError
 from cce.numerals import format_score, ordering_key
 from cce.retrieval.backends.bm25 import Bm25Backend, bm25_scores
 from cce.retrieval.indexing.index import Index
@@ -107,3 +111,53 @@ def test_scores_have_the_bits_of_dictionaries_and_loops(texts: list[str], query:
 def test_a_greater_k_only_adds_at_the_end(texts: list[str], query: str, k: int) -> None:
     index = index_texts(*texts)
     assert rank(index, query, k) == rank(index, query, k + 1)[:k]
+
+
+# Options of a variant
+
+
+def score_with(query: str, **options: Any) -> list[float]:
+    index = index_texts("alpha alpha beta", "beta gamma delta epsilon zeta")
+    return [hit.measured for hit in Bm25Backend(index, **options).rank(Query(query), 5)]
+
+
+def test_parameters_enter_the_formula_as_it_reads() -> None:
+    # alpha is in 1 of 2 chunks, twice in one of 3 tokens; the mean length is 4.
+    weight = math.log(1 + (2 - 1 + 0.5) / (1 + 0.5))
+    assert score_with("alpha", k1=0.9, b=0.4) == [
+        weight * (2 * (0.9 + 1)) / (2 + 0.9 * (1 - 0.4 + 0.4 * 3 / 4))
+    ]
+    assert score_with("alpha", k1=0) == [weight * 2 / 2]  # the count has no weight
+    assert score_with("alpha", b=0) == [weight * (2 * 2.2) / (2 + 1.2)]  # nor has the length
+
+
+def test_the_defaults_named_are_the_defaults() -> None:
+    assert score_with("alpha beta", k1=1.2, b=0.75, query_counts=False) == score_with("alpha beta")
+
+
+def test_query_counts_count_a_token_as_often_as_it_stands_in_the_query() -> None:
+    (once,) = score_with("alpha")
+    assert score_with("alpha alpha") == [once]
+    assert score_with("alpha alpha", query_counts=True) == [once + once]
+
+
+def test_other_parameters_are_explained_by_their_scores() -> None:
+    account = Bm25Backend(index_texts("alpha"), k1=2).explain(Query("alpha"), 1)
+    assert [(hit.rank, hit.shares) for hit in account.hits] == [(1, ())]
+    assert (account.terms, account.formula) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("k1", -0.1, "k1: must be a number from 0 to 1000, got -0.1"),
+        ("k1", math.nan, "k1: must be a number from 0 to 1000, got nan"),
+        ("k1", "1", "k1: must be a number from 0 to 1000, got '1'"),
+        ("b", 1.5, "b: must be a number from 0 to 1, got 1.5"),
+        ("b", True, "b: must be a number from 0 to 1, got True"),
+    ],
+)
+def test_a_parameter_that_cannot_be_is_named(option: str, value: object, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        Bm25Backend(index_texts("alpha"), **{option: value})  # type: ignore[arg-type]
+    assert str(caught.value) == message

@@ -82,3 +82,22 @@ def test_a_cosine_in_lists_worked_by_hand() -> None:
 @pytest.mark.parametrize(("n_chunks", "scorer"), [(499, ListScorer), (500, ArrayScorer)])
 def test_many_chunks_are_scored_in_arrays_even_without_a_token(n_chunks: int, scorer: type) -> None:
     assert type(index_texts(*[""] * n_chunks).scorer) is scorer
+
+
+@settings(deadline=None, max_examples=100)
+@given(TEXTS, QUERIES, st.floats(0, 3), st.floats(0, 1))
+def test_other_parameters_give_the_same_bits_in_lists_and_arrays(
+    texts: list[str], query: str, k1: float, b: float
+) -> None:
+    tokens = Query(query).tokens
+    in_lists, in_arrays = (
+        all_scores(index.scorer.with_parameters(k1, b).bm25(tokens), index) for index in both(texts)
+    )
+    assert in_lists == in_arrays
+
+
+def test_other_parameters_leave_the_scorer_of_the_index_as_it_is() -> None:
+    for index in both(["alpha alpha beta", "beta"]):
+        before = all_scores(index.scorer.bm25([b"alpha"]), index)
+        index.scorer.with_parameters(0.5, 0.0).bm25([b"alpha"])
+        assert all_scores(index.scorer.bm25([b"alpha"]), index) == before

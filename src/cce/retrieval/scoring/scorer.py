@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
+from copy import copy
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -62,6 +63,9 @@ class Scorer(Protocol):
     def scores(self, values: Sequence[float]) -> Scores:
         """`values` that a backend computed itself, one per chunk in index order."""
 
+    def with_parameters(self, k1: float, b: float) -> Scorer:
+        """A scorer of the same chunks whose bm25 has these parameters."""
+
 
 class ListScores:
     """Scores in a list."""
@@ -93,9 +97,18 @@ class ListScorer:
         places_by_term = list(self._places.values())
         for place, term in enumerate(token_counts.terms):
             places_by_term[term].append(place)
-        self._length_norms = self._normalise_lengths(starts)
+        self._k1, self._b = K1, B
+        self._lengths = [sum(self._counts[start:end]) for start, end in pairwise(starts)]
+        self._length_norms = self._normalise_lengths()
         self._terms: dict[bytes, tuple[Sequence[int], Sequence[float]]] = {}
         self._dimensions: list[dict[int, float]] = []
+
+    def with_parameters(self, k1: float, b: float) -> ListScorer:
+        """As for Scorer."""
+        other = copy(self)
+        other._k1, other._b, other._terms = k1, b, {}
+        other._length_norms = other._normalise_lengths()
+        return other
 
     def term(self, token: bytes) -> tuple[Sequence[int], Sequence[float]]:
         """As for Scorer; computed once per token."""
@@ -103,9 +116,9 @@ class ListScorer:
             places = self._places.get(token, ())
             chunks = [self._chunk_of[place] for place in places]
             weight = idf(self._n_chunks, len(chunks))
-            norms, counts = self._length_norms, self._counts
+            norms, counts, k1 = self._length_norms, self._counts, self._k1
             shares = [
-                weight * (counts[place] * (K1 + 1)) / (counts[place] + norms[chunk])
+                weight * (counts[place] * (k1 + 1)) / (counts[place] + norms[chunk])
                 for place, chunk in zip(places, chunks, strict=True)
             ]
             self._terms[token] = chunks, shares
@@ -133,11 +146,11 @@ class ListScorer:
                 cosines[chunk] += query_coordinate * coordinate
         return self.scores(cosines)
 
-    def _normalise_lengths(self, starts: Sequence[int]) -> list[float]:
+    def _normalise_lengths(self) -> list[float]:
         """`length_norm` of each chunk."""
-        lengths = [sum(self._counts[start:end]) for start, end in pairwise(starts)]
+        lengths, k1, b = self._lengths, self._k1, self._b
         mean_length = sum(lengths) / len(lengths) if self._places else 1.0
-        return [length_norm(length, mean_length) for length in lengths]
+        return [length_norm(length, mean_length, k1, b) for length in lengths]
 
     def _embed_chunks(self) -> list[dict[int, float]]:
         """For each dimension the coordinates of the chunks' unit vectors, by position."""
@@ -161,6 +174,6 @@ def idf(n_chunks: int, n_holding: int) -> float:
     return math.log(1 + (n_chunks - n_holding + 0.5) / (n_holding + 0.5))
 
 
-def length_norm(length: _Length, mean_length: float) -> _Length:
+def length_norm(length: _Length, mean_length: float, k1: float = K1, b: float = B) -> _Length:
     """What is added to the count of a term in a chunk of this length, or in each of many."""
-    return K1 * (1 - B + B * length / mean_length)
+    return k1 * (1 - b + b * length / mean_length)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from copy import copy
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from cce.retrieval.scoring.arrays.ordering import IntVector, best_positions
-from cce.retrieval.scoring.scorer import K1, idf, length_norm
+from cce.retrieval.scoring.scorer import K1, B, idf, length_norm
 
 if TYPE_CHECKING:
     from cce.retrieval.embedding.catalog import Embedder, FloatMatrix, FloatVector
@@ -70,6 +71,15 @@ class ArrayScorer:
         self._embedder = embedder
         self._build_columns = build_columns
         self._dimensions: dict[int, FloatVector] = {}
+        self._k1, self._b = K1, B
+
+    def with_parameters(self, k1: float, b: float) -> ArrayScorer:
+        """As for Scorer."""
+        other = copy(self)
+        for name in ("_numerators", "_denominators", "_length_norms"):  # computed again when asked for
+            other.__dict__.pop(name, None)
+        other._k1, other._b = k1, b
+        return other
 
     def term(self, token: bytes) -> tuple[Sequence[int], Sequence[float]]:
         """As for Scorer."""
@@ -103,7 +113,7 @@ class ArrayScorer:
             return self._postings.chunks[span], self._shares(span)
         chunks, counts = self._postings.of_token(token)  # the same sums, of counts that are added up first
         weight = idf(len(self._postings.lengths), len(chunks))
-        shares: FloatVector = weight * (counts.astype(np.float64) * (K1 + 1))
+        shares: FloatVector = weight * (counts.astype(np.float64) * (self._k1 + 1))
         shares /= counts + self._length_norms[chunks]
         return chunks, shares
 
@@ -117,7 +127,7 @@ class ArrayScorer:
 
     @cached_property
     def _numerators(self) -> FloatVector:
-        return self._postings.counts.astype(np.float64) * (K1 + 1)
+        return self._postings.counts.astype(np.float64) * (self._k1 + 1)
 
     @cached_property
     def _denominators(self) -> FloatVector:
@@ -128,7 +138,7 @@ class ArrayScorer:
     def _length_norms(self) -> FloatVector:
         lengths = self._postings.lengths
         mean_length = int(lengths.sum()) / len(lengths) if len(self._postings.chunks) else 1.0
-        return length_norm(lengths.astype(np.float64), mean_length)
+        return length_norm(lengths.astype(np.float64), mean_length, self._k1, self._b)
 
     def _dimension(self, number: int) -> FloatVector:
         """One coordinate of all vectors; those that queries ask for stay at hand."""
