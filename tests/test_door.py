@@ -23,8 +23,8 @@ from cce.retrieval.external.tally import comparable
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems.catalogue import ResolvedSystem
 from cce.usecases.draft import pool_candidates
+from cce.usecases.opened_systems import OpenOutside
 from cce.usecases.ranking import OutsideRanker
-from cce.usecases.systems import OpenOutside
 from corpora import index_chunks, index_files, make_chunk
 
 CODE = """\

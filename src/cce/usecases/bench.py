@@ -29,15 +29,10 @@ from cce.retrieval.systems.catalogue import Catalogue
 from cce.tokens import estimate_tokens, tokenize
 from cce.usecases.corpora import NO_CHOICE, CorpusChoice, corpus_of, open_corpus
 from cce.usecases.evaluate import all_notices
+from cce.usecases.opened_systems import Surroundings, opened
 from cce.usecases.ranking import Ranker, rankers
 from cce.usecases.scopes import CaseScopes
-from cce.usecases.systems import (
-    BUILT_IN_SYSTEMS,
-    Surroundings,
-    SystemsChoice,
-    opened,
-    require_askable,
-)
+from cce.usecases.systems import BUILT_IN_SYSTEMS, SystemsChoice, require_askable
 
 N_WARM_UPS = 1
 # Of 100 queries the 95th percentile leaves out the five slowest.

@@ -21,7 +21,8 @@ from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems.catalogue import Catalogue
 from cce.tokens import tokenize
 from cce.usecases.corpora import CorpusChoice, corpus_of, open_corpus
-from cce.usecases.systems import OpenOutside, Surroundings, SystemsChoice, opened
+from cce.usecases.opened_systems import OpenOutside, Surroundings, opened
+from cce.usecases.systems import SystemsChoice
 
 if TYPE_CHECKING:
     from cce.retrieval.external.protocol import Hello

@@ -17,8 +17,9 @@ from cce.retrieval.indexing.directory import ProgressCallback
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems.catalogue import Catalogue
 from cce.usecases.corpora import CorpusChoice, corpus_of, likely_secrets, open_corpus
+from cce.usecases.opened_systems import Surroundings, opened
 from cce.usecases.ranking import Ranker, rankers
-from cce.usecases.systems import BUILT_IN_SYSTEMS, Surroundings, SystemsChoice, opened, require_askable
+from cce.usecases.systems import BUILT_IN_SYSTEMS, SystemsChoice, require_askable
 
 STANDARD_STREAM = "-"
 """Standard input as a source, standard output as an output."""

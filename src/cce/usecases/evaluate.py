@@ -34,16 +34,10 @@ from cce.usecases.corpora import (
     likely_secrets,
     open_corpus,
 )
+from cce.usecases.opened_systems import OpenSystems, Surroundings, opened
 from cce.usecases.ranking import Answered, Asking, ask_all, failure_notice, stage_notices
 from cce.usecases.scopes import CaseScopes
-from cce.usecases.systems import (
-    BUILT_IN_SYSTEMS,
-    OpenSystems,
-    Surroundings,
-    SystemsChoice,
-    needs_no_corpus,
-    opened,
-)
+from cce.usecases.systems import BUILT_IN_SYSTEMS, SystemsChoice, needs_no_corpus
 
 if TYPE_CHECKING:
     from cce.domain.comparison import Comparison

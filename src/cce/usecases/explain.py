@@ -30,9 +30,10 @@ from cce.registry import unknown_name
 from cce.retrieval.indexing.directory import IndexedCorpus, ProgressCallback
 from cce.retrieval.systems.catalogue import Catalogue
 from cce.usecases.corpora import CorpusChoice, corpus_notices, corpus_of, indexed_texts, open_corpus
+from cce.usecases.opened_systems import Surroundings, opened
 from cce.usecases.ranking import Ranker, rankers
 from cce.usecases.scopes import CaseScopes
-from cce.usecases.systems import BUILT_IN_SYSTEMS, Surroundings, SystemsChoice, opened
+from cce.usecases.systems import BUILT_IN_SYSTEMS, SystemsChoice
 
 # How deep an outside system is asked, so that a missed anchor has a rank: some engines return no more.
 _DEPTH_PER_K = 10

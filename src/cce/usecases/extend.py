@@ -22,9 +22,10 @@ from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems.catalogue import Catalogue
 from cce.usecases.corpora import CorpusChoice, corpus_of, open_corpus
 from cce.usecases.draft import Candidates
+from cce.usecases.opened_systems import Surroundings, opened
 from cce.usecases.ranking import rankers
 from cce.usecases.scopes import CaseScopes
-from cce.usecases.systems import Surroundings, SystemsChoice, opened
+from cce.usecases.systems import SystemsChoice
 
 
 class ExtendPlan(NamedTuple):

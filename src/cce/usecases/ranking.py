@@ -20,8 +20,8 @@ from cce.quoting import counted, on_one_line, quoted
 from cce.retrieval.indexing.directory import ProgressCallback
 from cce.retrieval.indexing.index import Index
 from cce.retrieval.systems.opening import System
+from cce.usecases.opened_systems import OpenOutside, OpenSystems
 from cce.usecases.scopes import CaseScopes
-from cce.usecases.systems import OpenOutside, OpenSystems
 
 if TYPE_CHECKING:
     from cce.domain.ranking_account import RankingAccount

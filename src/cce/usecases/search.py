@@ -13,8 +13,9 @@ from cce.retrieval.indexing.directory import ProgressCallback
 from cce.retrieval.store.place import store_beside
 from cce.retrieval.systems.catalogue import Catalogue
 from cce.usecases.corpora import CorpusChoice, corpus_of, open_corpus
+from cce.usecases.opened_systems import Surroundings, opened
 from cce.usecases.ranking import rankers
-from cce.usecases.systems import BUILT_IN_SYSTEMS, Surroundings, SystemsChoice, opened, require_askable
+from cce.usecases.systems import BUILT_IN_SYSTEMS, SystemsChoice, require_askable
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from cce.numerals import format_score
 from cce.quoting import counted, on_one_line
 from cce.retrieval.external.door import Door
 from cce.retrieval.indexing.index import Index
+from cce.usecases.opened_systems import OpenSystems, Surroundings, door_of
 from cce.usecases.scopes import CaseScopes
-from cce.usecases.systems import OpenSystems, Surroundings, door_of
 
 
 class TiedRun(Protocol):
