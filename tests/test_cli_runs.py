@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -134,3 +139,35 @@ def test_a_recording_replaces_nothing_that_is_read(run_cce: Run, folder: Path) -
         assert done.returncode == 2
         assert done.stderr.startswith(b"error: " + says), done.stderr
     assert sorted(each.name for each in folder.iterdir()) == ["docs", "set.jsonl"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_a_note_is_shown_once_where_both_streams_are_one_screen(run_cce: Run, folder: Path) -> None:
+    (folder / "mine.run").write_text("one Q0 a.txt 1 2 t\ntwo Q0 b.txt 1 2 t\n")
+    words = ("relevance", "set.jsonl", "--run", "mine=mine.run")
+    note = "nothing ties it to these questions"
+    piped = run_cce(*words, cwd=folder)
+    assert (piped.stdout.decode().count(note), piped.stderr.decode().count(note)) == (1, 1)
+    assert on_one_screen(folder, words).count(note) == 1
+
+
+def on_one_screen(folder: Path, words: Sequence[str]) -> str:
+    """What a command shows whose standard output and standard error are one terminal."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cce", *words],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # how Linux says that nobody holds the other end any more
+        while piece := os.read(ours, 65536):
+            shown += piece
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    return shown.decode()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Collection, Iterable
 from enum import IntEnum
 from typing import IO, TextIO
 
@@ -79,6 +80,17 @@ def say(line: str) -> None:
 def warn(notice: str) -> None:
     """Write a warning to standard error: one line, even if a name in it holds a line end."""
     say(f"warning: {on_one_line(notice)}")
+
+
+def warn_beside(notices: Iterable[str], shown: Collection[str]) -> None:
+    """Write warnings, without those that the text on standard output shows on the same screen.
+
+    shown  the notices that are part of a text on standard output; none where no text goes there
+    """
+    is_one_screen = all(stream is not None and stream.isatty() for stream in (sys.stdout, sys.stderr))
+    for notice in notices:
+        if not (is_one_screen and notice in shown):
+            warn(notice)
 
 
 def silence_stdout() -> None:

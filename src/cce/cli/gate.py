@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from cce.cli.exits import ExitCode, ReaderLeft, say, silence_stdout, warn
+from cce.cli.exits import ExitCode, ReaderLeft, say, silence_stdout, warn_beside
 from cce.cli.options import GATE_OPTIONS, cache_option, redact_option, systems_options, with_corpus
 from cce.cli.outputs import output_fault, warn_of_indexed
 from cce.cli.paths import FILE
@@ -181,8 +181,8 @@ def _ask(path: str, files: Sequence[ReportFile], options: _Options) -> _GateAnsw
     )
     with Progress() as progress:
         run = run_gate(plan, progress)
-    for notice in run.notices:
-        warn(notice)
+    is_text_shown = any(file.format == "text" and file.is_standard_output for file in files)
+    warn_beside(run.notices, run.notices if is_text_shown else ())
     texts = tuple(RENDERERS[file.format](run.full) for file in files)
     if run.new_baseline is not None:
         write_baseline(policy, run.new_baseline)

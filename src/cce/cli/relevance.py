@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cce.cli.exits import warn
+from cce.cli.exits import warn_beside
 from cce.cli.options import (
     SCORING_OPTIONS,
     backends_option,
@@ -132,8 +132,8 @@ def command(
     records = record_files(systems.records, inputs, lambda: corpus_directories(corpus, fixtures))
     with Progress() as progress:
         evaluation = evaluate(plan, progress, has_drilldown=has_drilldown, has_misses=has_misses)
-    for notice in evaluation.notices:
-        warn(notice)
+    is_text_shown = any(file.format == "text" and file.is_standard_output for file in files)
+    warn_beside(evaluation.notices, evaluation.report.notes if is_text_shown else ())
     full = FullReport(evaluation.report, fixtures, evaluation.cases, command=typed_command())
     full = full._replace(warnings=evaluation.notices)
     write_reports([(file, RENDERERS[file.format](full)) for file in files])

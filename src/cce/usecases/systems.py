@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from cce.domain.case import FixtureSet
 from cce.domain.run import RunOrder
@@ -25,9 +25,6 @@ from cce.errors import UsageError
 from cce.quoting import on_one_line, quoted
 from cce.retrieval.systems.catalogue import Catalogue, parse_run_option
 from cce.usecases.corpora import CorpusChoice, is_ci
-
-if TYPE_CHECKING:
-    pass
 
 CONSENT_VARIABLE = "CCE_RUN_SYSTEMS"
 CONSENT_OPTION = "--run-systems"
